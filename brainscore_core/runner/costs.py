@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from brainscore_core.results.index import ReceiptTable, own_memory, table_of
 if TYPE_CHECKING:
     from brainscore_core.receipts.receipt import Receipt
 
+Source = Literal["measured", "fitted", "table"]
+SOURCES: tuple[Source, ...] = ("measured", "fitted", "table")
+
 _PRIOR_EFFECT = 1.5  # standard deviation of an effect before anything is known, as a factor: e ** 1.5 = 4.5
 _PRIOR_RESIDUAL = 0.6
 _PRIOR_COUNT = 4
@@ -21,135 +24,6 @@ _HUBER = 1.345  # 95 % of the efficiency of least squares if there are no outlie
 _STEPS = 20
 _SMALLER = 0.8  # share of the residuals
 _QUANTILE = 1.2816  # that share of a normal distribution lies within as many standard deviations
-
-
-class Observation(NamedTuple):
-    """A value of a row and a column."""
-
-    # row and column of the value
-    row: str
-    column: str
-    value: float  # above 0
-    elsewhere: bool = False  # whether it was observed on another machine, whose values all have one unknown factor
-
-
-@dataclass(frozen=True)
-class Effects:
-    """Result of :func:`fit_effects`, in natural logarithms."""
-
-    centre: float  # median of the logarithms
-    # effect of each row and column, relative to the centre
-    rows: dict[str, float]
-    columns: dict[str, float]
-    # number of observations of each
-    row_counts: dict[str, int]
-    column_counts: dict[str, int]
-    residual: float  # standard deviation of the residuals
-
-    def predict_all(
-        self, rows: Sequence[str], columns: Sequence[str]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Logarithms of the values of all rows and columns, and their standard deviations.
-
-        NaN if neither the row nor the column is known. If one of them is unknown, the spread of the known effects
-        widens the deviation. A known effect contributes twice, since its reference is estimated from as few values.
-        """
-        logarithm, variance, covered = np.array(self.centre), np.array(self.residual**2), np.array(False)
-        for names, effects, counts, axis in (
-            (rows, self.rows, self.row_counts, 1),
-            (columns, self.columns, self.column_counts, 0),
-        ):
-            spread = _spread(effects)
-            variances = [2 * self.residual**2 / counts[name] if name in effects else spread for name in names]
-            logarithm = logarithm + np.expand_dims([effects.get(name, 0.0) for name in names], axis)
-            variance = variance + np.expand_dims(variances, axis)
-            covered = covered | np.expand_dims(np.array([name in effects for name in names], bool), axis)
-        return np.where(covered, logarithm, np.nan), np.sqrt(variance)
-
-
-def fit_effects(observations: Sequence[Observation]) -> Effects | None:
-    """Fit ``log(value) = centre + row + column``.
-
-    Observations may be any subset of the table, with several values of a cell. Without any, the result is None.
-
-    Huber's loss, by iteratively reweighted least squares [1]_. Effects are weakly shrunk towards 0, which makes them
-    unique even if some rows share no column with the others.
-
-    References
-    ----------
-    .. [1] P. J. Huber (1964). Robust Estimation of a Location Parameter. doi:10.1214/aoms/1177703732
-
-    Examples
-    --------
-    >>> cells = [("a", "x", 1.0), ("a", "y", 10.0), ("b", "x", 2.0)]
-    >>> effects = fit_effects([Observation(*cell) for cell in cells])
-    >>> round(float(np.exp(effects.predict_all(["b"], ["y"])[0][0, 0])))
-    17
-    """
-    if not observations:
-        return None
-    rows = sorted({observation.row for observation in observations})
-    columns = sorted({observation.column for observation in observations})
-    logarithms = np.log([observation.value for observation in observations])
-    elsewhere = np.array([observation.elsewhere for observation in observations])
-    centre = float(np.median(logarithms if elsewhere.all() else logarithms[~elsewhere]))
-    position = {("row", name): number for number, name in enumerate(rows)}
-    position |= {("column", name): len(rows) + number for number, name in enumerate(columns)}
-    last = len(position)  # the factor of observations from elsewhere; it is 1 if all observations are from elsewhere
-    positions = np.array(
-        [(position["row", observation.row], position["column", observation.column]) for observation in observations]
-    )
-    # observations from here have no such factor: their position is that of an effect of 0
-    factors = np.where(elsewhere & (not elsewhere.all()), last, last + 1)
-    estimates, residuals = _solve(np.column_stack([positions, factors]), logarithms - centre, last + 1)
-    counts = np.bincount(positions.ravel(), minlength=last)
-    free = max(len(observations) - len(rows) - len(columns), 0)
-    # outliers count as three standard deviations, which are estimated from the smaller residuals
-    most = 3 * float(np.quantile(np.abs(residuals), _SMALLER)) / _QUANTILE
-    squares = float(np.sum(np.minimum(np.abs(residuals), most) ** 2)) if free else 0.0
-    variance = (squares + _PRIOR_COUNT * _PRIOR_RESIDUAL**2) / (free + _PRIOR_COUNT)
-    return Effects(
-        centre=centre,
-        rows={name: float(estimates[position["row", name]]) for name in rows},
-        columns={name: float(estimates[position["column", name]]) for name in columns},
-        row_counts={name: int(counts[position["row", name]]) for name in rows},
-        column_counts={name: int(counts[position["column", name]]) for name in columns},
-        residual=float(np.sqrt(variance)),
-    )
-
-
-def _solve(
-    positions: NDArray[np.int_], values: NDArray[np.float64], width: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return effects, which minimise weighted squares plus a little of their own, and residuals."""
-    damping = (_PRIOR_RESIDUAL / _PRIOR_EFFECT / 2) ** 2
-    weights = np.ones(len(values))
-    estimates = np.zeros(width)
-    for _ in range(_STEPS):
-        before = estimates
-        matrix, right = damping * np.eye(width + 1), np.zeros(width + 1)  # the last effect is 0
-        for column in positions.T:
-            np.add.at(right, column, weights * values)
-            for other in positions.T:
-                np.add.at(matrix, (column, other), weights)
-        estimates = np.linalg.solve(matrix[:-1, :-1], right[:-1]).astype(np.float64)
-        residuals = values - np.append(estimates, 0.0)[positions].sum(axis=1)
-        scale = max(1.4826 * float(np.median(np.abs(residuals))), 0.05)
-        weights = np.minimum(1.0, _HUBER * scale / np.maximum(np.abs(residuals), 1e-12))
-        if np.max(np.abs(estimates - before)) < 1e-6:
-            break
-    return estimates, residuals
-
-
-def _spread(effects: dict[str, float]) -> float:
-    """Variance of effects, from the known ones and the prior."""
-    values = np.array([*effects.values()])
-    return float((np.sum(values**2) + 2 * (_PRIOR_EFFECT / 1.5) ** 2) / (len(values) + 2))
-
-
-Source = Literal["measured", "fitted", "table"]
-SOURCES: tuple[Source, ...] = ("measured", "fitted", "table")
-
 _WIDTH = 1.645  # 90 % of a normal distribution lie within as many standard deviations
 _REPEAT = 0.3  # prior standard deviation of a pair's logarithm between two runs
 _MACHINE = 0.7  # the same between two machines
@@ -180,6 +54,32 @@ class Cost:
     memory: Prediction | None = None  # highest resident memory of the process, in bytes
 
 
+class Ranges(NamedTuple):
+    """Predictions of all pairs of some models (rows) and benchmarks (columns); NaN if unknown."""
+
+    value: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    source: NDArray[np.int8]  # position in SOURCES; -1 if unknown
+
+    def at(self, row: int, column: int) -> Prediction | None:
+        """One of the predictions."""
+        value, low, high, source = (array[row, column].item() for array in self)
+        return None if source < 0 else Prediction(value, low, high, SOURCES[source])
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostTable:
+    """Expected costs of all pairs of some models and benchmarks."""
+
+    seconds: Ranges
+    memory: Ranges
+
+    def at(self, row: int, column: int) -> Cost:
+        """Cost of a pair."""
+        return Cost(seconds=self.seconds.at(row, column), memory=self.memory.at(row, column))
+
+
 class Costs:
     """Predicts the cost of pairs from earlier receipts.
 
@@ -208,142 +108,170 @@ class Costs:
     def __init__(
         self, receipts: "Iterable[Receipt] | ReceiptTable" = (), *, table: Mapping[str, Any] | None = None
     ) -> None:
-        self._rows = receipts if isinstance(receipts, ReceiptTable) else table_of(list(receipts))
-        self._listed = _read_table(table)
+        rows = receipts if isinstance(receipts, ReceiptTable) else table_of(list(receipts))
+        if table is not None and table.get("version") != _VERSION:
+            raise UserError(f"the table of costs has version {table.get('version')!r}, but must have {_VERSION}")
+        self._rows = rows
+        self._listed = [] if table is None else table["pairs"]
+        self._numbers = {text: number for number, text in enumerate(rows.texts)}
+        for model, benchmark, *_ in self._listed:
+            self._numbers.setdefault(model, len(self._numbers))
+            self._numbers.setdefault(benchmark, len(self._numbers))
 
     @cached_property
-    def _state(self) -> NDArray[np.int_]:
-        """Of each receipt: 0 failed, 2 scored completely, 1 others."""
-        rows = self._rows
-        states = np.array([{"failed": 0}.get(text, 2 if text in _RUN else 1) for text in rows.texts], int)
-        state: NDArray[np.int_] = states[rows.columns["state"]] if len(rows) else np.zeros(0, int)
-        return state
-
-    @cached_property
-    def _seconds(self) -> "_Quantity":
-        return _Quantity(self._rows, "seconds", self._state, [(m, b, s) for m, b, s, _ in self._listed if s])
-
-    @cached_property
-    def _memory(self) -> "_Quantity":
-        return _Quantity(self._rows, "memory", self._state, [(m, b, size) for m, b, _, size in self._listed if size])
-
-    @classmethod
-    def none(cls) -> Self:
-        """Make an empty instance, whose costs are all unknown."""
-        return cls()
+    def _quantities(self) -> tuple["_Quantity", "_Quantity"]:
+        """Seconds and memory."""
+        pairs = [[self._numbers[name] for name in names] for *names, _, _ in self._listed]
+        seconds, memory = ([float(entry[column] or 0) for entry in self._listed] for column in (2, 3))
+        n = len(self._numbers)
+        return _Quantity(self._rows, "seconds", n, pairs, seconds), _Quantity(self._rows, "memory", n, pairs, memory)
 
     def of(self, model: str, benchmark: str) -> Cost:
         """Predict the cost of a pair."""
-        return Cost(seconds=self._seconds.predict(model, benchmark), memory=self._memory.predict(model, benchmark))
+        return self.of_all([model], [benchmark]).at(0, 0)
 
-    def of_all(self, models: Sequence[str], benchmarks: Sequence[str]) -> "CostTable":
+    def of_all(self, models: Sequence[str], benchmarks: Sequence[str]) -> CostTable:
         """Predict the costs of all pairs of some models and benchmarks."""
-        return CostTable(
-            seconds=self._seconds.predict_all(models, benchmarks), memory=self._memory.predict_all(models, benchmarks)
-        )
-
-
-class Ranges(NamedTuple):
-    """Predictions of all pairs of some models (rows) and benchmarks (columns); NaN if unknown."""
-
-    value: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    source: NDArray[np.int8]  # position in SOURCES; -1 if unknown
-
-    def at(self, row: int, column: int) -> Prediction | None:
-        """One of the predictions."""
-        source = int(self.source[row, column])
-        if source < 0:
-            return None
-        value, low, high = (float(limits[row, column]) for limits in (self.value, self.low, self.high))
-        return Prediction(value, low, high, SOURCES[source])
-
-
-@dataclass(frozen=True, kw_only=True)
-class CostTable:
-    """Expected costs of all pairs of some models and benchmarks."""
-
-    seconds: Ranges
-    memory: Ranges
-
-    def at(self, row: int, column: int) -> Cost:
-        """Cost of a pair."""
-        return Cost(seconds=self.seconds.at(row, column), memory=self.memory.at(row, column))
+        numbers = [np.array([self._numbers.get(name, -1) for name in names]) for names in (models, benchmarks)]
+        seconds, memory = (quantity.predict(*numbers) for quantity in self._quantities)
+        return CostTable(seconds=seconds, memory=memory)
 
 
 class _Quantity:
-    """Predictions of seconds, or of bytes."""
+    """Predictions of seconds, or of bytes; models and benchmarks are numbers below `n_names`, or -1 if unknown.
+
+    `pairs` and `values`: of another machine.
+    """
 
     def __init__(
-        self, rows: ReceiptTable, name: str, state: NDArray[np.int_], listed: list[tuple[str, str, float]]
+        self, rows: ReceiptTable, name: str, n_names: int, pairs: list[list[int]], values: list[float]
     ) -> None:
-        values = rows.columns[name]
-        used = np.flatnonzero((state > 0) & (values > 0))
-        self._width = len(rows.texts)
-        self._positions = {text: number for number, text in enumerate(rows.texts)}
-        keys = rows.columns["model"][used].astype(np.int64) * self._width + rows.columns["benchmark"][used]
-        values = values[used]
-        order = np.lexsort((values, keys))
-        keys, values, complete = keys[order], values[order], state[used][order] == len(_RUN)
-        self._keys, starts = np.unique(keys, return_index=True)
-        counts = np.diff(starts, append=len(keys))
-        middle = starts + (counts - 1) // 2, starts + counts // 2
-        self._values = (values[middle[0]] + values[middle[1]]) / 2 if len(keys) else values
-        squares = (np.log(values) - np.repeat(np.log(self._values), counts)) ** 2
-        sums = np.add.reduceat(squares, starts) if len(keys) else squares
-        self._deviations = np.sqrt((sums + 2 * _REPEAT**2) / (counts + 2))
-        worked = np.logical_or.reduceat(complete, starts) if len(keys) else complete
-        here = zip(*_sample(self._keys[worked], self._values[worked]), strict=True)
-        texts = rows.texts
-        self._here = [Observation(texts[key // self._width], texts[key % self._width], value) for key, value in here]
-        self._known = (
-            {observation.row for observation in self._here},
-            {observation.column for observation in self._here},
+        self._n_names = n_names
+        failed, complete = (
+            np.isin(rows.columns["state"], [number for number, text in enumerate(rows.texts) if text in states])
+            for states in (("failed",), _RUN)
         )
-        self._elsewhere = [Observation(*entry, elsewhere=True) for entry in listed]
+        used = np.flatnonzero(~failed & (rows.columns[name] > 0))
+        keys = rows.columns["model"][used].astype(np.int64) * n_names + rows.columns["benchmark"][used]
+        order = np.lexsort((rows.columns[name][used], keys))
+        keys, used = keys[order], used[order]
+        measured = rows.columns[name][used]
+        self._keys, starts = np.unique(keys, return_index=True)
+        self._values = self._deviations = np.zeros(0)
+        if len(keys):
+            counts = np.diff(starts, append=len(keys))
+            self._values = (measured[starts + (counts - 1) // 2] + measured[starts + counts // 2]) / 2  # medians
+            squares = (np.log(measured) - np.repeat(np.log(self._values), counts)) ** 2
+            self._deviations = np.sqrt((np.add.reduceat(squares, starts) + 2 * _REPEAT**2) / (counts + 2))
+        worked = np.flatnonzero(np.bincount(np.searchsorted(self._keys, keys), complete[used], len(self._keys)))
+        if len(worked) > _MOST_FITTED:  # so many that effects are known well and fitted in seconds
+            worked = np.sort(np.random.default_rng(0).choice(worked, _MOST_FITTED, replace=False))
+        here = np.column_stack(np.divmod(self._keys[worked], n_names or 1))
+        other = [number for number, value in enumerate(values) if value]
+        self._pairs = np.concatenate([here, np.array(pairs, np.int64).reshape(-1, 2)[other]])
+        self._fitted = np.concatenate([self._values[worked], np.array(values)[other]])
+        self._n_here = len(here)
 
     @cached_property
-    def _effects(self) -> Effects | None:
+    def _effects(self) -> "_Effects":
         """Fitted when the first pair without a receipt is predicted."""
-        return fit_effects([*self._here, *self._elsewhere])
+        return _fit_effects(self._pairs, np.log(self._fitted), self._n_here, self._n_names)
 
-    def predict(self, model: str, benchmark: str) -> Prediction | None:
-        return self.predict_all([model], [benchmark]).at(0, 0)
-
-    def predict_all(self, models: Sequence[str], benchmarks: Sequence[str]) -> Ranges:
+    def predict(self, models: NDArray[np.intp], benchmarks: NDArray[np.intp]) -> Ranges:
         shape = len(models), len(benchmarks)
-        value, deviation = np.full(shape, np.nan), np.full(shape, np.nan)
-        source = np.full(shape, -1, np.int8)
-        rows, columns = (np.array([self._positions.get(name, -1) for name in names]) for names in (models, benchmarks))
+        value, deviation, source = np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, -1, np.int8)
         measured, positions = np.zeros(shape, bool), np.zeros(shape, np.intp)
         if len(self._keys):
-            keys = rows[:, None].astype(np.int64) * self._width + columns
+            keys = models[:, None].astype(np.int64) * self._n_names + benchmarks
             positions = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-            measured = (self._keys[positions] == keys) & (rows >= 0)[:, None] & (columns >= 0)
-        if not measured.all() and self._effects is not None:
-            logarithms, deviation = self._effects.predict_all(models, benchmarks)
-            value = np.exp(logarithms)
-            if not self._here:
+            measured = (self._keys[positions] == keys) & (models >= 0)[:, None] & (benchmarks >= 0)
+        if not measured.all() and len(self._fitted):
+            logarithm, deviation = self._effects.predict(models, benchmarks)
+            value = np.exp(logarithm)
+            if not self._n_here:
                 deviation = np.hypot(deviation, _MACHINE)
-            here = np.logical_or.outer(*(
-                np.array([name in seen for name in names], bool)
-                for names, seen in zip((models, benchmarks), self._known, strict=True)
-            ))  # fmt: skip
+            here = np.logical_or.outer(*map(np.isin, (models, benchmarks), self._pairs[: self._n_here].T))
             source = np.where(np.isnan(value), -1, np.where(here, 1, 2)).astype(np.int8)
-        value[measured] = self._values[positions[measured]]
+        value[measured], source[measured] = self._values[positions[measured]], 0
         deviation[measured] = self._deviations[positions[measured]]
-        source[measured] = 0
         factor = np.exp(_WIDTH * deviation)
         return Ranges(value, value / factor, value * factor, source)
 
 
-def _sample(keys: NDArray[np.int64], values: NDArray[np.float64]) -> tuple[list[int], list[float]]:
-    """Return all values, or so many that effects are known well and fitted in seconds."""
-    if len(keys) > _MOST_FITTED:
-        chosen = np.sort(np.random.default_rng(0).choice(len(keys), _MOST_FITTED, replace=False))
-        keys, values = keys[chosen], values[chosen]
-    return keys.tolist(), values.tolist()
+@dataclass(frozen=True)
+class _Effects:
+    """Logarithm of a value = centre + effect of the model + effect of the benchmark."""
+
+    centre: float  # median of the logarithms
+    # of models, and of benchmarks, by their numbers
+    effects: tuple[NDArray[np.float64], NDArray[np.float64]]
+    counts: tuple[NDArray[np.intp], NDArray[np.intp]]  # of observations; 0 if the effect is unknown
+    residual: float  # standard deviation of the residuals
+
+    def predict(
+        self, models: NDArray[np.intp], benchmarks: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Logarithms of the values of all pairs, and their standard deviations.
+
+        NaN if neither the model nor the benchmark is known. If one of them is unknown, the spread of the known effects
+        widens the deviation. A known effect contributes twice, since its reference is estimated from as few values.
+        """
+        logarithm, variance, known = np.array(self.centre), np.array(self.residual**2), np.array(False)
+        for numbers, effects, counts in zip((models[:, None], benchmarks), self.effects, self.counts, strict=True):
+            is_known = (numbers >= 0) & (counts[numbers] > 0)
+            spread = (np.sum(effects**2) + 2 * (_PRIOR_EFFECT / 1.5) ** 2) / ((counts > 0).sum() + 2)
+            logarithm = logarithm + np.where(is_known, effects[numbers], 0.0)
+            variance = variance + np.where(is_known, 2 * self.residual**2 / np.maximum(counts[numbers], 1), spread)
+            known = known | is_known
+        return np.where(known, logarithm, np.nan), np.sqrt(variance)
+
+
+def _fit_effects(pairs: NDArray[np.int64], logarithms: NDArray[np.float64], n_here: int, n_names: int) -> _Effects:
+    """Fit effects to some pairs; those from `n_here` on were observed elsewhere and have one unknown factor.
+
+    Huber's loss, by iteratively reweighted least squares [P. J. Huber 1964, doi:10.1214/aoms/1177703732]. Effects are
+    weakly shrunk towards 0, which makes them unique even if some models share no benchmark with the others.
+    """
+    models, rows = np.unique(pairs[:, 0], return_inverse=True)
+    benchmarks, columns = np.unique(pairs[:, 1], return_inverse=True)
+    centre = float(np.median(logarithms[: n_here or None]))
+    last = len(models) + len(benchmarks)  # position of the factor; it is 1 if all pairs were observed elsewhere
+    factors = np.full(len(pairs), last + 1)  # an effect of 0
+    factors[n_here if n_here else len(pairs) :] = last
+    positions = np.column_stack([rows, len(models) + columns, factors])
+    estimates, residuals = _solve(positions, logarithms - centre, last + 1)
+    free = max(len(pairs) - last, 0)
+    # outliers count as three standard deviations, which are estimated from the smaller residuals
+    most = 3 * float(np.quantile(np.abs(residuals), _SMALLER)) / _QUANTILE
+    squares = float(np.sum(np.minimum(np.abs(residuals), most) ** 2)) if free else 0.0
+    residual = float(np.sqrt((squares + _PRIOR_COUNT * _PRIOR_RESIDUAL**2) / (free + _PRIOR_COUNT)))
+    effects = np.zeros(n_names), np.zeros(n_names)
+    effects[0][models], effects[1][benchmarks] = estimates[: len(models)], estimates[len(models) : last]
+    counts = np.bincount(pairs[:, 0], minlength=n_names), np.bincount(pairs[:, 1], minlength=n_names)
+    return _Effects(centre, effects, counts, residual)
+
+
+def _solve(
+    positions: NDArray[np.int_], values: NDArray[np.float64], width: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return effects, which minimise weighted squares plus a little of their own, and residuals."""
+    damping = (_PRIOR_RESIDUAL / _PRIOR_EFFECT / 2) ** 2
+    weights = np.ones(len(values))
+    estimates = np.zeros(width)
+    for _ in range(_STEPS):
+        before = estimates
+        matrix, right = damping * np.eye(width + 1), np.zeros(width + 1)  # the last effect is 0
+        for column in positions.T:
+            np.add.at(right, column, weights * values)
+            for other in positions.T:
+                np.add.at(matrix, (column, other), weights)
+        estimates = np.linalg.solve(matrix[:-1, :-1], right[:-1]).astype(np.float64)
+        residuals = values - np.append(estimates, 0.0)[positions].sum(axis=1)
+        scale = max(1.4826 * float(np.median(np.abs(residuals))), 0.05)
+        weights = np.minimum(1.0, _HUBER * scale / np.maximum(np.abs(residuals), 1e-12))
+        if np.max(np.abs(estimates - before)) < 1e-6:
+            break
+    return estimates, residuals
 
 
 def costs_table(receipts: "Iterable[Receipt]") -> dict[str, Any]:
@@ -366,11 +294,3 @@ def costs_table(receipts: "Iterable[Receipt]") -> dict[str, Any]:
         for pair in sorted(seconds)
     ]
     return {"version": _VERSION, "machine": "; ".join(machines), "pairs": pairs}
-
-
-def _read_table(table: Mapping[str, Any] | None) -> list[tuple[str, str, float, float]]:
-    if table is None:
-        return []
-    if table.get("version") != _VERSION:
-        raise UserError(f"the table of costs has version {table.get('version')!r}, but must have {_VERSION}")
-    return [(str(m), str(b), float(seconds or 0), float(size or 0)) for m, b, seconds, size in table["pairs"]]

@@ -3,8 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from heapq import heapreplace
 from operator import eq
 from pathlib import Path
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.source import plugin_hash
+from brainscore_core.receipts.schema import present_time
 from brainscore_core.results.index import ReceiptTable, table_of
 from brainscore_core.results.store import Listing, Problem, ResultsStore
 from brainscore_core.runner.costs import Cost, Costs, CostTable, Prediction, costs_table
@@ -40,8 +40,6 @@ AGAIN: tuple[Again, ...] = ("failed", "none", "all")
 
 Why = Literal["missing", "failed", "version changed", "code changed", "again"]
 """Why a pair is scored."""
-
-_NO_TIME = Prediction(0.0, 0.0, 0.0, "table")
 
 
 class Pair(NamedTuple):
@@ -73,6 +71,7 @@ class ModelTask:
     memory: int | None = None  # expected memory in bytes; None if unknown
     gpu: int = 0  # number of GPUs that it needs
     seconds: float | None = None  # expected total time; None if it is unknown for any pair
+    known_seconds: float = 0.0  # the same of the pairs whose time is known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,36 +86,18 @@ class Plan:
     skipped: Sequence[Pending] = ()  # outdated or failed pairs that `again` excludes
     problems: tuple[Problem, ...] = ()  # receipts that cannot be read and are ignored
     created: str = ""  # Time of the plan in UTC, ISO 8601. Newer receipts complete its pairs.
-
-    @property
-    def unknown(self) -> int:
-        """Number of pending pairs whose time is unknown."""
-        return int(np.isnan(_expected_seconds(self.pending)[:, 0]).sum())
-
-    @property
-    def seconds(self) -> tuple[float, float, float]:
-        """Total seconds on one worker of the pairs whose time is known: expected value, lower end, upper end.
-
-        The range is cautious: all pairs would have to deviate in the same direction.
-        """
-        value, low, high = np.nansum(_expected_seconds(self.pending), axis=0).tolist()
-        return value, low, high
+    unknown: int = 0  # number of pending pairs whose time is unknown
+    # Total seconds on one worker of the pairs whose time is known: expected value, lower end, upper end. The range is
+    # cautious: all pairs would have to deviate in the same direction.
+    seconds: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def wall_seconds(self, workers: int) -> float:
         """Seconds on several workers that take one task after the other, from the pairs whose time is known."""
         if workers < 1:
             raise UserError(f"{workers} workers cannot score anything", remedy="use at least 1 worker")
-        seconds: dict[str, float] = {}
-        if isinstance(self.pending, _PendingPairs):
-            grid = self.pending.grid
-            values = np.nansum(np.where(self.pending.chosen, grid.costs.seconds.value, 0.0), axis=1)
-            seconds = dict(zip(grid.models, values.tolist(), strict=True))
-        else:
-            for entry in self.pending:
-                seconds[entry.pair.model] = seconds.get(entry.pair.model, 0.0) + (entry.cost.seconds or _NO_TIME).value
         ends = [0.0] * workers
         for task in self.tasks:
-            heapreplace(ends, ends[0] + seconds.get(task.model, 0.0))
+            heapreplace(ends, ends[0] + task.known_seconds)
         return max(ends)
 
 
@@ -159,22 +140,27 @@ def make_plan(
     """
     if again not in AGAIN:
         raise UserError(f"again={again!r} is not valid", remedy=f"choose one of {', '.join(AGAIN)}")
-    created = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}Z"
+    created = present_time()
     rows = store.table() if isinstance(store, ResultsStore) else table_of(store.receipts, store.problems)
     models, benchmarks = list(dict.fromkeys(models)), list(dict.fromkeys(benchmarks))
     grid = _Grid(models, benchmarks, rows, costs or Costs(rows, table=table), _Code(plugins), version_of)
+    done = grid.why == _DONE
     if again == "all":
-        grid.why[grid.why == _DONE] = WHY.index("again")
-    outdated = (grid.why != _DONE) & (grid.why != WHY.index("missing"))
-    omitted = outdated if again == "none" else np.zeros_like(outdated)
-    pending = _PendingPairs(grid, (grid.why != _DONE) & ~omitted)
+        grid.why[done] = WHY.index("again")
+        done[:] = False
+    omitted = ~done & (grid.why != WHY.index("missing")) & (again == "none")
+    chosen = ~(done | omitted)
+    seconds = [ends[chosen] for ends in grid.costs.seconds[:3]] if chosen.any() else [np.zeros(0)] * 3
+    value, low, high = (float(np.nansum(ends)) for ends in seconds)
     return Plan(
-        tasks=_tasks(pending, gpu),
-        done=_DonePairs(grid, grid.why == _DONE),
-        pending=pending,
-        skipped=_PendingPairs(grid, omitted),
+        tasks=_tasks(grid, chosen, gpu),
+        done=_Pairs(grid, done, grid.pair),
+        pending=_Pairs(grid, chosen, grid.pending),
+        skipped=_Pairs(grid, omitted, grid.pending),
         problems=rows.problems,
         created=created,
+        unknown=int(np.isnan(seconds[0]).sum()),
+        seconds=(value, low, high),
     )
 
 
@@ -217,11 +203,15 @@ class _Grid:
         """Costs of all pairs, predicted when they are first needed."""
         return self._costs.of_all(self.models, self.benchmarks)
 
+    def pair(self, row: int, column: int) -> Pair:
+        """Name a pair."""
+        return Pair(self.models[row], self.benchmarks[column])
+
     def pending(self, row: int, column: int) -> Pending:
-        """Describe a pair."""
+        """Describe a pair that is to be scored."""
         why = WHY[self.why[row, column]]
-        pair = Pair(self.models[row], self.benchmarks[column])
-        return Pending(pair=pair, why=why, detail=self._detail(why, row, column), cost=self.costs.at(row, column))
+        detail, cost = self._detail(why, row, column), self.costs.at(row, column)
+        return Pending(pair=self.pair(row, column), why=why, detail=detail, cost=cost)
 
     def _compare(self) -> None:
         """Determine why pairs with a receipt are scored again."""
@@ -277,24 +267,23 @@ Entry = TypeVar("Entry")
 
 
 class _Pairs(Sequence[Entry]):
-    """Some pairs of a grid, model by model."""
+    """Some pairs of a grid, model by model; `make` makes the entry of a row and a column."""
 
-    def __init__(self, grid: _Grid, chosen: NDArray[np.bool_]) -> None:
-        self.grid, self.chosen = grid, chosen
-        self._places = np.flatnonzero(chosen)
+    def __init__(self, grid: _Grid, chosen: NDArray[np.bool_], make: Callable[[int, int], Entry]) -> None:
+        self._width, self._indices, self._make = len(grid.benchmarks), np.flatnonzero(chosen), make
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._indices)
 
     @overload
     def __getitem__(self, number: int) -> Entry: ...
     @overload
     def __getitem__(self, number: slice) -> tuple[Entry, ...]: ...
     def __getitem__(self, number: int | slice) -> Entry | tuple[Entry, ...]:
-        width = len(self.grid.benchmarks)
-        if isinstance(number, slice):
-            return tuple(self._make(*divmod(index, width)) for index in self._places[number].tolist())
-        return self._make(*divmod(int(self._places[number]), width))
+        indices = self._indices[number].tolist()
+        if isinstance(indices, list):
+            return tuple(self._make(*divmod(index, self._width)) for index in indices)
+        return self._make(*divmod(indices, self._width))
 
     def __iter__(self) -> Iterator[Entry]:
         for start in range(0, len(self), 10_000):
@@ -308,61 +297,22 @@ class _Pairs(Sequence[Entry]):
     def __repr__(self) -> str:
         return repr(tuple(self))
 
-    def _make(self, row: int, column: int) -> Entry:
-        """The entry of a pair; each subclass has its own kind."""
-        raise NotImplementedError
-
-
-class _PendingPairs(_Pairs[Pending]):
-    def _make(self, row: int, column: int) -> Pending:
-        return self.grid.pending(row, column)
-
-    def seconds(self) -> NDArray[np.float64]:
-        """Expected value, lower and upper limit of each; NaN if unknown."""
-        return np.stack([values[self.chosen] for values in self.grid.costs.seconds[:3]], axis=1)
-
-
-class _DonePairs(_Pairs[Pair]):
-    def _make(self, row: int, column: int) -> Pair:
-        return Pair(self.grid.models[row], self.grid.benchmarks[column])
-
-
-def _expected_seconds(pending: Sequence[Pending]) -> NDArray[np.float64]:
-    """Expected value, lower and upper limit of each; NaN if unknown."""
-    if isinstance(pending, _PendingPairs):
-        return pending.seconds()
-    values = [(np.nan,) * 3 if entry.cost.seconds is None else entry.cost.seconds[:3] for entry in pending]
-    return np.array(values, float).reshape(-1, 3)
-
 
 class _Code:
     """Hashes of plugins, each computed once."""
 
     def __init__(self, plugins: Callable[[str, str], Path | None] | None) -> None:
-        self._plugins = plugins
-        self._folders: dict[tuple[str, str], Path | None] = {}
-        self._hashes: dict[Path, str | None] = {}
+        self._folder = cache(plugins or (lambda kind, identifier: None))
+        self._hash = cache(plugin_hash)
 
     def changed(self, kind: str, identifier: str, digest: str | None) -> bool:
         """Whether a plugin's hash is known and is not this one."""
-        current = self.of(kind, identifier)
+        folder = self._folder(kind, identifier)
+        current = None if folder is None else self._hash(Path(folder))
         return current is not None and current != (digest or None)
 
-    def of(self, kind: str, identifier: str) -> str | None:
-        if self._plugins is None:
-            return None
-        if (kind, identifier) not in self._folders:
-            self._folders[kind, identifier] = self._plugins(kind, identifier)
-        folder = self._folders[kind, identifier]
-        if folder is None:
-            return None
-        if folder not in self._hashes:
-            self._hashes[folder] = plugin_hash(Path(folder))
-        return self._hashes[folder]
 
-
-def _tasks(pending: _PendingPairs, gpu: int | Mapping[str, int]) -> tuple[ModelTask, ...]:
-    grid, chosen = pending.grid, pending.chosen
+def _tasks(grid: _Grid, chosen: NDArray[np.bool_], gpu: int | Mapping[str, int]) -> tuple[ModelTask, ...]:
     tasks = []
     for row in np.flatnonzero(chosen.any(axis=1)).tolist():
         model, columns = grid.models[row], np.flatnonzero(chosen[row])
@@ -374,6 +324,7 @@ def _tasks(pending: _PendingPairs, gpu: int | Mapping[str, int]) -> tuple[ModelT
                 memory=None if np.isnan(memory).all() else int(np.nanmax(memory)),
                 gpu=gpu.get(model, 0) if isinstance(gpu, Mapping) else gpu,
                 seconds=None if np.isnan(seconds).any() else float(seconds.sum()),
+                known_seconds=float(np.nansum(seconds)),
             )
         )
     # the longest first, so that no worker starts one of them after all others have finished

@@ -9,13 +9,13 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
 from django.db import close_old_connections
 
 from brainscore_core.errors import UserError
+from brainscore_core.receipts.schema import present_time
 from brainscore_core.results.backend import StoreError
 from brainscore_core.runner import ClusterOptions, Event, PairFinished, PairRetried, PairSkipped, PairStarted, run_plan
 from brainscore_core.runner.model_process import ModelProcess
@@ -206,7 +206,7 @@ class DaskRunner:
         plan = Plan(
             tasks=(ModelTask(model=model, benchmarks=tuple(open_ones)),),
             pending=pending,
-            created=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}Z",
+            created=present_time(),
         )
 
         def on_event(event: Event) -> None:

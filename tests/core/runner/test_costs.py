@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from brainscore_core.errors import UserError
-from brainscore_core.runner.costs import Observation, fit_effects
 from brainscore_core.runner.plan import Costs, costs_table
 from brainscore_core.scoring import BenchmarkInfo, Memory, ModelInfo, Receipt, RunInfo, Timings
 
@@ -182,9 +181,6 @@ def test_the_table_is_plain_and_read_again():
 
 def test_effects_are_those_of_an_exact_table():
     cells = [("a", "x", 2.0), ("a", "y", 8.0), ("b", "x", 6.0), ("b", "y", 24.0), ("c", "x", 1.0)]
-    effects = fit_effects([Observation(*cell) for cell in cells])
-    assert np.exp(effects.predict_all(["c"], ["y"])[0][0, 0]) == pytest.approx(4.0, rel=0.1)
-    assert np.exp(effects.rows["b"] - effects.rows["a"]) == pytest.approx(3.0, rel=0.1)
-    assert effects.row_counts == {"a": 2, "b": 2, "c": 1}
-    assert np.isnan(effects.predict_all(["z"], ["w"])[0]).all()
-    assert fit_effects([]) is None
+    costs = Costs(receipt(*cell) for cell in cells)
+    assert costs.of("c", "y").seconds.value == pytest.approx(4.0, rel=0.1)
+    assert costs.of("b", "new").seconds.value / costs.of("a", "new").seconds.value == pytest.approx(3.0, rel=0.1)
