@@ -278,13 +278,14 @@ def _end(code: int) -> NoReturn:
 
 def _make_scorer(setup: Setup) -> Any:
     """Return a function that scores a pair (model, benchmark), configured by the first request."""
+    from brainscore_core.receipts.receipt import RunInfo
     from brainscore_core.results.store import ResultsStore
-    from brainscore_core.runner.pair import import_scorer, run_info
+    from brainscore_core.runner.pair import import_scorer
 
     scorer = import_scorer(setup.scorer)
     store = ResultsStore(setup.store)
     store.omit_checks()
-    run = run_info(setup.run, isolated=setup.isolated)
+    run = RunInfo(id=setup.run, isolated=setup.isolated)
 
     def score(model: str, benchmark: str) -> Any:
         return scorer(model, benchmark, store=store, run=run, isolated=setup.isolated, **setup.options)

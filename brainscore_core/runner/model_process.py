@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from brainscore_core.errors import UserError
-from brainscore_core.receipts.receipt import Receipt
+from brainscore_core.receipts.receipt import Receipt, RunInfo
 from brainscore_core.results.store import ResultsStore
-from brainscore_core.runner.pair import error_receipt, run_info, write_failed
+from brainscore_core.runner.pair import error_receipt, write_failed
 from brainscore_core.runner.process import Answer, ScoringProcess
 from brainscore_core.runner.template import borrow_template, end_idle_templates
 
@@ -68,7 +68,7 @@ class ModelProcess:
             if isinstance(answer, Answer):
                 if answer.content.error is not None:  # of the scorer itself; it writes errors of plugins into receipts
                     error = answer.content.error
-                    return error_receipt(self.store, model, benchmark, error, run_info(run, isolated=True))
+                    return error_receipt(self.store, model, benchmark, error, RunInfo(id=run, isolated=True))
                 return self._receipt(model, benchmark, answer.content.receipt)
             death = answer
             self._process = self.model = None  # it has ended
@@ -86,7 +86,7 @@ class ModelProcess:
             message=f"the scoring process {death.message}",
             printed=death.tail,
             seconds=death.seconds,
-            run=run_info(run, isolated=True),
+            run=RunInfo(id=run, isolated=True),
         )
 
     def _receipt(self, model: str, benchmark: str, identifier: str) -> Receipt:

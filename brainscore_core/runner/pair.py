@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import logging
+import math
 import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -41,6 +43,7 @@ from brainscore_core.receipts.receipt import (
     VisualAngle,
     WeightsItem,
 )
+from brainscore_core.receipts.schema import read
 from brainscore_core.results.products import Collected, collecting, products_wanted
 from brainscore_core.results.store import Arrays, ResultsStore, arrays_of
 
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
 PluginFolders = Mapping[str, Path | None] | Callable[[str, str], Path | None]
 """Folders of the ``'model'`` and the ``'benchmark'``; or a function of (kind, identifier), also called for data."""
 
+_logger = logging.getLogger(__name__)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _NOT_DATA = {"file", "weights", "seed", "device", "cache", "time", "remark", "readout", "features"}
 
@@ -93,7 +97,6 @@ class PairRecorder:
     - `products`: whether products of the recorded features are stored beside the receipt, unless the environment says
       otherwise.
     - `store`: where the receipt is written.
-    - `state`: ``'scored'``, or why there is no score; see :func:`run_pair`.
 
     Raises UserError if an identifier cannot name a folder, or the store cannot be written.
 
@@ -124,30 +127,39 @@ class PairRecorder:
             # impossible names are refused now rather than after hours
             self.store.address_of_pair(model_identifier, benchmark_identifier)
             self.store.require_writable()
-        self.state: State = "scored"
-        self._domain = domain
-        self._model = ModelInfo(identifier=model_identifier, plugin=_code(model_code))
+        self._receipt = Receipt(
+            domain=domain,
+            model=ModelInfo(identifier=model_identifier, plugin=_code(model_code)),
+            benchmark=BenchmarkInfo(identifier=benchmark_identifier, plugin=_code(benchmark_code)),
+            state="scored",
+        )
         self._scored_on: Any = None
-        self._benchmark = BenchmarkInfo(identifier=benchmark_identifier, plugin=_code(benchmark_code))
-        self._result: Score | None = None
-        self._reason: str | None = None
-        self._raised: Exception | None = None
-        self._error: ErrorInfo | None = None
-        self._score: Estimate | None = None
-        self._raw: Estimate | None = None
-        self._ceiling: CeilingEstimate | None = None
         self._estimated_ceiling: Any = None
+        self._result: Score | None = None
+        self._raised: Exception | None = None
         self._attachments: dict[str, Arrays | str] = {}
         self._seconds: dict[str, float] = {}
         self._notes: list[str] = []
-        self._memory = Memory(peak_bytes=None, raised_here=None)
         self._record = Record()
         self._wants_products = products and self.store is not None and products_wanted()
         self._products = Collected()
         self._open = ExitStack()
 
+    @property
+    def state(self) -> State:
+        """``'scored'``, or why there is no score; see :func:`run_pair`."""
+        return self._receipt.state
+
+    @property
+    def visual_angle(self) -> VisualAngle | None:
+        """The visual angle that is recorded."""
+        return self._receipt.model.visual_angle
+
+    def _set(self, **fields: Any) -> None:
+        self._receipt = replace(self._receipt, **fields)
+
     def __enter__(self) -> Self:
-        self._memory = Memory(peak_bytes=_peak_memory(), raised_here=None)
+        self._set(memory=Memory(peak_bytes=_peak_memory()))
         self._record = self._open.enter_context(recording())
         self._products = self._open.enter_context(collecting(wanted=self._wants_products))
         self._open.enter_context(self.timed("total"))
@@ -155,13 +167,31 @@ class PairRecorder:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> bool:
         if isinstance(error, NotApplicable):
-            self.state, self._reason, self._result = "not applicable", scrub_text(error.reason), None
+            self._result = None
+            self._set(state="not applicable", reason=scrub_text(error.reason))
         elif isinstance(error, Exception):
-            self._set_failed(error)
+            self._result, self._raised = None, error
+            described, reason = describe_error(error)
+            self._set(state="failed", error=described, reason=reason)
         self._open.close()
-        before, peak = self._memory.peak_bytes, _peak_memory()
-        self._memory = Memory(peak_bytes=peak, raised_here=None if peak is None or before is None else peak > before)
+        before, peak = self._receipt.memory.peak_bytes, _peak_memory()
+        raised = None if peak is None or before is None else peak > before
+        self._set(memory=Memory(peak_bytes=peak, raised_here=raised))
         return isinstance(error, Exception)
+
+    def score(self, load_benchmark: Callable[[], Any], load_model: Callable[[], Any]) -> tuple[Any, Any]:
+        """Load benchmark and model, score, and return both; called in the ``with`` block."""
+        with self.timed("load_benchmark"):
+            benchmark = load_benchmark()
+        self.set_benchmark(benchmark)
+        with self.timed("load_model"):
+            model = load_model()
+        self.set_visual_angle(_visual_angle_of(model))
+        self.estimate_ceiling(benchmark)
+        with self.timed("score"):
+            score = benchmark(model)
+        self.set_score(score)
+        return benchmark, model
 
     @contextmanager
     def timed(self, step: str) -> Iterator[None]:
@@ -176,17 +206,18 @@ class PairRecorder:
     def set_benchmark(self, benchmark: Any) -> None:
         """Describe the benchmark in the receipt."""
         self._scored_on = benchmark
-        self._benchmark = replace(
-            self._benchmark,
+        described = replace(
+            self._receipt.benchmark,
             version=_version(getattr(benchmark, "version", None)),
             parent=_text(getattr(benchmark, "parent", None)),
             bibtex=_text(getattr(benchmark, "bibtex", None)),
             control=bool(getattr(benchmark, "control", False)),
         )
+        self._set(benchmark=described)
 
     def set_visual_angle(self, angle: VisualAngle | None) -> None:
         """Record the visual angle of the model's input; None if it is unknown."""
-        self._model = replace(self._model, visual_angle=angle)
+        self._set(model=replace(self._receipt.model, visual_angle=angle))
 
     def estimate_ceiling(self, benchmark: Any) -> None:
         """Estimate the ceiling before the score, so that its time is measured; the benchmark keeps it."""
@@ -204,28 +235,27 @@ class PairRecorder:
         """
         from brainscore_core.benchmarks.measurements import measurements_or_none
 
-        score = _single(result, self._benchmark.identifier)
+        score = _single(result, self._receipt.benchmark.identifier)
         measurements = measurements_or_none(self._scored_on)
         if measurements is not None and measurements.stimuli_were_designed:
-            self._benchmark = replace(self._benchmark, parent=None)
+            self._set(benchmark=replace(self._receipt.benchmark, parent=None))
             self._notes.append("the stimuli were designed to decide between models: the score counts in no average")
         ceiling = score.attrs.get("ceiling", self._estimated_ceiling)
         if ceiling is not self._estimated_ceiling:  # the one that was applied counts
             self._set_ceiling(ceiling)
         estimate = Estimate.from_score(score)
         raw = score.attrs.get("raw")
-        self._raw = Estimate.from_score(raw) if raw is not None and np.size(raw) == 1 else None
         arrays, notes = arrays_of(score)
         self._attachments |= arrays
         self._notes += notes
         if comment := score.attrs.get("comment"):
             self._notes.append(str(comment))
+        self._set(raw=Estimate.from_score(raw) if raw is not None and np.size(raw) == 1 else None)
         if estimate.value is None:
-            self.state = "undefined"
-            reason = score.attrs.get("reason") or score.attrs.get("error_reason")
-            self._reason = scrub_text(str(reason)) if reason else "the benchmark returned NaN"
+            reason = score.attrs.get("reason") or score.attrs.get("error_reason") or "the benchmark returned NaN"
+            self._set(state="undefined", reason=scrub_text(str(reason)))
         else:
-            self._score = estimate
+            self._set(score=estimate)
         self._result = score
 
     def data(self) -> list[tuple[str, str]]:
@@ -245,7 +275,7 @@ class PairRecorder:
             self._attachments["log"] = excerpt
         for item, content in self._products.files:
             self.store.keep_products(content, item.sha256)
-        return self.store.write(self._receipt(code or {}, run), self._attachments)
+        return self.store.write(self._complete(code or {}, run), self._attachments)
 
     def outcome(
         self,
@@ -263,7 +293,7 @@ class PairRecorder:
         from brainscore_core.metrics import Score, declare_no_error  # here, as it imports xarray
 
         if self.store is None:
-            receipt = self._receipt(code or {}, run).identified()
+            receipt = self._complete(code or {}, run).identified()
         else:
             receipt = self.write(code, run=run, log=log)
         if self._raised is not None and raise_errors:
@@ -283,43 +313,32 @@ class PairRecorder:
 
     def _set_ceiling(self, ceiling: Any) -> None:
         if ceiling is not None and np.size(ceiling) == 1:
-            self._ceiling = CeilingEstimate.from_score(ceiling)
+            self._set(ceiling=CeilingEstimate.from_score(ceiling))
         elif ceiling is not None:
             self._notes.append(f"the ceiling was not recorded: it has shape {np.shape(ceiling)}, not a single value")
 
-    def _set_failed(self, error: Exception) -> None:
-        self.state, self._raised, self._result = "failed", error, None
-        self._error, self._reason = describe_error(error)
-
-    def _receipt(self, code: Mapping[tuple[str, str], Path | None], run: RunInfo | None) -> Receipt:
-        items = self._record.items
-        return Receipt(
-            domain=self._domain,
-            model=self._model,
-            benchmark=self._benchmark,
-            state=self.state,
-            reason=self._reason,
-            error=self._error,
-            score=self._score,
-            raw=self._raw,
-            ceiling=self._ceiling,
+    def _complete(self, code: Mapping[tuple[str, str], Path | None], run: RunInfo | None) -> Receipt:
+        noted: dict[str, list[dict[str, Any]]] = {}
+        for item in self._record.items:
+            noted.setdefault(item["kind"], []).append({key: value for key, value in item.items() if key != "kind"})
+        extraction = [float(item["seconds"]) for item in noted.get("time", ()) if item.get("step") == "extraction"]
+        remarks = [str(item["text"]) for item in self._record.items if item["kind"] in ("remark", "readout")]
+        return replace(
+            self._receipt,
             data=tuple(
                 DataItem(kind=kind, identifier=identifier, plugin=_code(code.get((kind, identifier))))
                 for kind, identifier in self.data()
             ),
-            files=_files(items),
-            weights=_weights(items),
-            features=_features(items),
+            files=_files(noted.get("file", ())),
+            weights=_weights(noted.get("weights", ())),
+            features=tuple(read(FeaturesItem, item, checked=False) for item in noted.get("features", ())),
             products=tuple(item for item, _ in self._products.files),
             environment=current_environment(),
-            seeds={str(item.get("name", "seed")): item.get("value") for item in items if item["kind"] == "seed"},
-            device=next((str(item["name"]) for item in reversed(items) if item["kind"] == "device"), "cpu"),
-            timings=Timings(**self._seconds, extraction=_extraction_seconds(items)),
-            memory=self._memory,
-            cache=_cache_use(items),
-            notes=tuple(
-                dict.fromkeys(scrub_text(note) for note in (*_remarks(items), *self._notes, *self._products.notes))
-            ),
+            seeds={str(item.get("name", "seed")): item.get("value") for item in noted.get("seed", ())},
+            device=str(noted["device"][-1]["name"]) if "device" in noted else "cpu",
+            timings=Timings(**self._seconds, extraction=sum(extraction) if extraction else None),
+            cache=_cache_use(noted.get("cache", ())),
+            notes=tuple(dict.fromkeys(map(scrub_text, (*remarks, *self._notes, *self._products.notes)))),
             run=run,
         )
 
@@ -401,15 +420,7 @@ def run_pair(
         domain=domain,
     )
     with recorder:
-        with recorder.timed("load_benchmark"):
-            benchmark = load_benchmark(benchmark_identifier)
-        recorder.set_benchmark(benchmark)
-        with recorder.timed("load_model"):
-            model = load_model(model_identifier)
-        recorder.estimate_ceiling(benchmark)
-        with recorder.timed("score"):
-            score = benchmark(model)
-        recorder.set_score(score)
+        recorder.score(lambda: load_benchmark(benchmark_identifier), lambda: load_model(model_identifier))
     code = {(kind, identifier): find(kind, identifier) for kind, identifier in recorder.data()}
     printed = log() if callable(log) else log or ""
     return recorder.outcome(code, run=run, log=printed, raise_errors=raise_errors)
@@ -437,51 +448,43 @@ def _single(score: Any, benchmark: str) -> Score:
     return score
 
 
-def _files(items: list[dict[str, Any]]) -> tuple[FileItem, ...]:
-    files = {}
-    for item in items:
-        if item["kind"] == "file":
-            url = scrub_url(str(item.get("url") or item.get("path") or "file"))
-            file = FileItem(url=url, sha1=item.get("sha1"), sha256=item.get("sha256"))
-            files[(url, file.sha1 or "", file.sha256 or "")] = file
-    return tuple(files[key] for key in sorted(files))
+def _visual_angle_of(model: Any) -> VisualAngle | None:
+    """Visual angle of a model's input, and whether the model states it; None if it is unknown."""
+    method = getattr(model, "visual_degrees", None)
+    try:
+        degrees = float(method()) if callable(method) else math.nan
+    except Exception as error:  # noqa: BLE001 - code of others; a benchmark that needs the angle raises it again
+        _logger.info("the visual angle of %r is unknown: %s", model, error)
+        return None
+    if not 0 < degrees < math.inf:
+        return None
+    return VisualAngle(degrees=degrees, stated=getattr(model, "states_visual_degrees", True) is not False)
 
 
-def _weights(items: list[dict[str, Any]]) -> tuple[WeightsItem, ...]:
-    noted = {(str(item["identifier"]), str(item["sha256"])) for item in items if item["kind"] == "weights"}
-    valid = {(name, digest) for name, digest in noted if name and _SHA256.fullmatch(digest)}
-    return tuple(WeightsItem(identifier=identifier, sha256=digest) for identifier, digest in sorted(valid))
-
-
-def _features(items: list[dict[str, Any]]) -> tuple[FeaturesItem, ...]:
-    return tuple(
-        FeaturesItem(
-            region=str(item["region"]),
-            layers=tuple(map(str, item["layers"])),
-            stimuli=int(item["stimuli"]),
-            features=int(item["features"]),
-            effective_dimensionality=item["effective_dimensionality"],
+def _files(items: Sequence[Mapping[str, Any]]) -> tuple[FileItem, ...]:
+    files = {
+        FileItem(
+            url=scrub_url(str(item.get("url") or item.get("path") or "file")),
+            sha1=item.get("sha1"),
+            sha256=item.get("sha256"),
         )
         for item in items
-        if item["kind"] == "features"
-    )
+    }
+    return tuple(sorted(files, key=lambda file: (file.url, file.sha1 or "", file.sha256 or "")))
 
 
-def _extraction_seconds(items: list[dict[str, Any]]) -> float | None:
-    noted = [float(item["seconds"]) for item in items if item["kind"] == "time" and item.get("step") == "extraction"]
-    return sum(noted) if noted else None
+def _weights(items: Sequence[Mapping[str, Any]]) -> tuple[WeightsItem, ...]:
+    noted = {(str(item["identifier"]), str(item["sha256"])) for item in items}
+    valid = sorted((name, digest) for name, digest in noted if name and _SHA256.fullmatch(digest))
+    return tuple(WeightsItem(identifier=identifier, sha256=digest) for identifier, digest in valid)
 
 
-def _cache_use(items: list[dict[str, Any]]) -> CacheUse:
-    notes = [item for item in items if item["kind"] == "cache" and item.get("store", "activations") == "activations"]
+def _cache_use(items: Sequence[Mapping[str, Any]]) -> CacheUse:
+    notes = [item for item in items if item.get("store", "activations") == "activations"]
     return CacheUse(
         hits=sum(int(item.get("hits", item.get("hit") is True)) for item in notes),
         misses=sum(int(item.get("misses", item.get("hit") is False)) for item in notes),
     )
-
-
-def _remarks(items: list[dict[str, Any]]) -> list[str]:
-    return [str(item["text"]) for item in items if item["kind"] in ("remark", "readout")]
 
 
 def data_of(record: Record) -> list[tuple[str, str]]:
@@ -581,11 +584,6 @@ def import_scorer(scorer: str) -> Callable[..., Any]:
             remedy="install the same version of brainscore, and of private packages, where the workers run",
         ) from error
     return imported
-
-
-def run_info(identifier: str, *, isolated: bool) -> Any:
-    """Describe a run for its receipts."""
-    return RunInfo(id=identifier, isolated=isolated, environment=None, packages={})
 
 
 def write_failed(

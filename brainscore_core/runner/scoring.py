@@ -10,7 +10,6 @@ import functools
 import gc
 import json
 import logging
-import math
 import os
 import signal
 import sys
@@ -33,7 +32,7 @@ from brainscore_core.progress import stage
 from brainscore_core.provenance import note, recording
 from brainscore_core.receipts.environment import current_environment, describe_plugin
 from brainscore_core.receipts.output import capture_output
-from brainscore_core.receipts.receipt import RunInfo, VisualAngle
+from brainscore_core.receipts.receipt import RunInfo
 from brainscore_core.runner.pair import Outcome, PairRecorder, data_of
 
 if TYPE_CHECKING:
@@ -116,33 +115,15 @@ def _score(
         products=products,
     )
     with recorder, suggesting_public_variants(benchmark_identifier, domain.registries["benchmark"]):
-        with recorder.timed("load_benchmark"):
-            benchmark = _take_kept_benchmark(benchmark_identifier) or domain.load_benchmark(benchmark_identifier)
-        recorder.set_benchmark(benchmark)
-        with recorder.timed("load_model"):
-            loaded = model.load(regions)
-        recorder.set_visual_angle(angle := _visual_angle_of(loaded))
-        recorder.estimate_ceiling(benchmark)
-        with recorder.timed("score"):
-            result = benchmark(loaded)
-        recorder.set_score(result)
+        benchmark, loaded = recorder.score(
+            lambda: _take_kept_benchmark(benchmark_identifier) or domain.load_benchmark(benchmark_identifier),
+            lambda: model.load(regions),
+        )
+    angle = recorder.visual_angle
     if other_angles and angle is not None and recorder.state == "scored":
         others = domain.feature("scores at other visual angles")(loaded, benchmark)
         recorder.set_visual_angle(replace(angle, others=tuple(others)))
     return recorder
-
-
-def _visual_angle_of(model: Any) -> VisualAngle | None:
-    """Visual angle of a model's input, and whether the model states it; None if it is unknown."""
-    method = getattr(model, "visual_degrees", None)
-    try:
-        degrees = float(method()) if callable(method) else math.nan
-    except Exception as error:  # noqa: BLE001 - code of others; a benchmark that needs the angle raises it again
-        _logger.info("the visual angle of %r is unknown: %s", model, error)
-        return None
-    if not 0 < degrees < math.inf:
-        return None
-    return VisualAngle(degrees=degrees, stated=getattr(model, "states_visual_degrees", True) is not False)
 
 
 def _code_of_data(domain: Domain, recorder: PairRecorder) -> dict[tuple[str, str], Path | None]:

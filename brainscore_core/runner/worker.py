@@ -15,11 +15,11 @@ from typing import Any
 from brainscore_core.errors import UserError
 from brainscore_core.memory import format_size
 from brainscore_core.receipts.environment import platform_code
-from brainscore_core.receipts.receipt import Receipt
+from brainscore_core.receipts.receipt import Receipt, RunInfo
 from brainscore_core.results.claims import Claim
 from brainscore_core.results.store import ResultsStore
 from brainscore_core.runner.child import Scored
-from brainscore_core.runner.pair import error_receipt, run_info, write_failed
+from brainscore_core.runner.pair import error_receipt, write_failed
 from brainscore_core.runner.process import Answer, Death, ScoringProcess, scoring_environment
 from brainscore_core.runner.template import Template, borrow_template
 
@@ -336,7 +336,7 @@ class _Task:
         )
 
     def _run_info(self) -> Any:
-        return run_info(self.spec.run, isolated=self.spec.isolated)
+        return RunInfo(id=self.spec.run, isolated=self.spec.isolated)
 
     def _outcome(self, kind: str, benchmark: str, **details: Any) -> dict[str, Any]:
         return {"what": kind, "model": self.spec.model, "benchmark": benchmark, **details}

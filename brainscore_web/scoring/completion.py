@@ -17,9 +17,9 @@ from django.utils import timezone
 from brainscore_core.receipts.difference import Tolerance, difference
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.store import Listing
-from brainscore_core.runner.pair import run_info, write_failed
+from brainscore_core.runner.pair import write_failed
 from brainscore_core.runner.plan import make_plan
-from brainscore_core.scoring import Receipt, ResultsStore
+from brainscore_core.scoring import Receipt, ResultsStore, RunInfo
 from brainscore_web.jobs.leases import Lease
 from brainscore_web.jobs.workers import wake
 from brainscore_web.leaderboard import revision
@@ -223,7 +223,7 @@ def give_up_after_attempts(lease: Lease[Job], store: ResultsStore) -> Receipt | 
         lease.row.benchmark.identifier,
         kind="WorkerLost",
         message=f"the scoring process ended unexpectedly {lease.queue.retry.attempts} times",
-        run=run_info(run_name(lease), isolated=True),
+        run=RunInfo(id=run_name(lease), isolated=True),
     )
 
 
