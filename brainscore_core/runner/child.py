@@ -2,7 +2,7 @@
 
 Messages are JSON objects: the fields of a class below, and its name. A scoring process reads and writes them as lines
 of the pipes that are its standard input and output when it starts; after that, everything that plugins print goes to
-standard error, which the worker reads. A template and its servers receive them, with file descriptors, from a socket.
+standard error, which the worker reads. A template receives them, with file descriptors, from a socket.
 
 ===================== ==================================================== ==========================================
 to                    request                                              answer
@@ -10,18 +10,15 @@ to                    request                                              answe
 a scoring process     `Setup`, first                                       `Ready` or `Unavailable`
 a scoring process     `Pair`                                               `Scored`
 a scoring process     `End`                                                it ends
-a template            `Prepare`, first                                     `Done`
-a template            `Import`, `Drop`                                     `Done`
-a template            `Keep`                                               `Kept`
-a template            `Serve`, with a socket for the new server            `Forked` or `Refused`
-a server              `Ping`                                               `Done`
-a server              `Fork`, with the pipes of the new scoring process    `Forked` or `Refused`
-a server              `Reap`                                               none
+a template            `Load`, `Drop`                                       `Loaded`
+a template            `Fork`, with the pipes of the new scoring process    `Forked` or `Refused`
+a template            `Fork`, with a socket for the successor              `Forked` or `Refused`
+a template            `Reap`                                               none
 ===================== ==================================================== ==========================================
 
-Both kinds of process answer one request at a time. A template imports what scoring processes need, loads benchmarks,
-and forks a server for each state that they may start from; it and its servers score nothing, and stay processes of one
-thread. Until the first request, which contains ``sys.path``, only the standard library is imported.
+Both kinds of process answer one request at a time. A template imports what scoring processes need. To load a benchmark,
+it forks a successor, which loads it. It scores nothing, and stays a process of one thread. Until the first request,
+which contains ``sys.path``, only the standard library is imported.
 """
 
 import contextlib
@@ -41,7 +38,7 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -123,50 +120,40 @@ class Scored(Message):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prepare(Message):
-    """What a template imports."""
+class Load(Message):
+    """What a template imports, and a benchmark to keep, if it is not empty, with options of the scorer.
+
+    Errors are left to the processes that score.
+    """
 
     path: list[str]
     scorer: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Import(Message):
-    """Modules to import; errors are left to the processes of models."""
-
     modules: list[str]
+    benchmark: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Keep(Message):
-    """A benchmark to load, and options of the scorer."""
+class Loaded(Message):
+    """Hashes of the code of a kept benchmark, by place; None without one. Why the process cannot fork, if so."""
 
-    benchmark: str
-    options: Mapping[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Kept(Message):
-    """Hashes of the code of a benchmark, by place; None after an error, which the process that scores meets."""
-
-    code: dict[str, str | None] | None
+    code: dict[str, str | None] | None = None
+    problem: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Drop(Message):
     """A kept benchmark to release."""
 
+    scorer: str
     benchmark: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Serve(Message):
-    """Fork a server."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Fork(Message):
-    """Fork a scoring process."""
+    """Fork a scoring process, or a successor."""
+
+    successor: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,16 +177,6 @@ class Reap(Message):
     pid: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ping(Message):
-    """Nothing to do but to answer."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Done(Message):
-    """The request was carried out."""
-
-
 def encoded(message: Message) -> bytes:
     """A message as a line."""
     return json.dumps({"message": type(message).__name__, **vars(message)}).encode() + b"\n"
@@ -214,8 +191,8 @@ def decoded(line: bytes) -> Any:
 def main(worker_pid: int, *, template: bool = False) -> None:
     """Answer requests until the worker asks to end or closes the pipe."""
     _end_with(worker_pid)
-    if template and not _serve_template():
-        return
+    if template:
+        _serve_template()
     try:
         _score_pairs(is_forked=template)
     except BaseException:  # noqa: BLE001 - the worker reports it
@@ -368,20 +345,18 @@ def _shared_modules(n_before: int) -> list[str]:
     return [*(name for name in new if name in _SHARED), *sorted(helpers)]
 
 
-def _serve_template() -> bool:
-    """Answer the requests of the worker; True in a forked scoring process, False when the worker closes the connection.
+def _serve_template() -> None:
+    """Answer the requests of the worker, until it closes the connection; return in a forked scoring process.
 
-    A template that is asked to serve forks a server, which runs the same loop.
+    A successor runs the same loop.
     """
     faulthandler.enable(file=os.fdopen(os.dup(2), "w"))
     control = socket.socket(fileno=os.dup(0))
     with open(os.devnull) as null:
         os.dup2(null.fileno(), 0)
     os.dup2(2, 1)
-    module: Any = None
-    servers: list[int] = []
+    successors: list[int] = []
     ended: list[int] = []
-    is_server = False
     while True:
         control.settimeout(_REAPING_SECONDS if ended else None)
         try:
@@ -390,87 +365,55 @@ def _serve_template() -> bool:
             _reap(ended)
             continue
         if not message:
-            if is_server:
-                os._exit(0)  # what Python does at its end, such as removing temporary files, is left to the template
-            return False
+            os._exit(0)  # other processes may use what Python would remove at its end
         request = decoded(message)
-        answer: Message = Done()
-        if isinstance(request, Prepare):
-            sys.path[:] = request.path
-            with _importing():
-                module = _keeping_module(request.scorer)
-        elif isinstance(request, Import):
-            with _importing():
-                _import_all(request.modules)
-        elif isinstance(request, Keep):
-            answer = Kept(code=_kept(module, request.benchmark, request.options))
-        elif isinstance(request, Drop) and module is not None:
-            module.forget_benchmark(request.benchmark)
+        answer: Message = Loaded()
+        if isinstance(request, Load):
+            answer = _load(request)
+        elif isinstance(request, Drop):
+            gc.unfreeze()
+            sys.modules[request.scorer.partition(":")[0]].forget_benchmark(request.benchmark)
+            gc.freeze()
         elif isinstance(request, Reap):
             ended.append(request.pid)  # reaped later, since its other threads may still free its memory
             continue
-        elif isinstance(request, Serve | Fork):
-            _reap(servers)
-            if isinstance(request, Fork):
-                with contextlib.suppress(Exception):  # what each process needs, if the scorer has not imported it
-                    importlib.import_module("brainscore_core.runner.pair")
-            parent, pid = os.getpid(), None
-            if problem := _problem_of_forks():
-                answer = Refused(reason=problem)
-            elif pid := _fork():
-                answer = Forked(pid=pid)
+        elif isinstance(request, Fork):
+            _reap(successors)
+            parent, problem = os.getpid(), _problem_of_forks()
+            pid = None if problem else _fork()
             if pid == 0:
                 control.close()
-            if pid == 0 and isinstance(request, Fork):
-                _become_scorer(parent, descriptors)
-            elif pid == 0:
-                os.setsid()  # a template that is killed leaves its servers, which end when the worker does
-                control, is_server = socket.socket(fileno=descriptors[0]), True
-                gc.freeze()  # the collector would copy memory that is shared with the template
+                if not request.successor:
+                    _become_scorer(parent, descriptors)
+                    return
+                os.setsid()  # it stays when its parent is killed, and ends when the worker closes the connection
+                gc.freeze()  # the collector would copy memory that is shared with the parent
+                control, successors, ended = socket.socket(fileno=descriptors[0]), [], []
                 continue
-            elif pid and isinstance(request, Serve):
-                servers.append(pid)
+            if pid and request.successor:
+                successors.append(pid)
+            answer = Forked(pid=pid) if pid else Refused(reason=problem)
             for descriptor in descriptors:
                 os.close(descriptor)
-            if pid == 0:
-                return True
         control.send(encoded(answer))
 
 
-def _keeping_module(scorer: str) -> Any:
-    """Module of the scorer if it can keep benchmarks."""
-    try:
-        module = importlib.import_module(scorer.partition(":")[0])
-    except Exception:  # noqa: BLE001 - the scoring process reports it
-        return None
-    return module if hasattr(module, "keep_benchmark") else None
-
-
-@contextlib.contextmanager
-def _importing() -> Iterator[None]:
-    """Import without the garbage collector, which takes a fifth of the time, and exempt from it what was imported."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
-
-
-def _import_all(names: list[str]) -> None:
-    for name in names:
-        with contextlib.suppress(Exception):  # the process of the model reports it
+def _load(request: Load) -> Loaded:
+    """Import modules, and keep a benchmark if the module of the scorer can; other processes meet and report errors."""
+    sys.path[:] = request.path
+    scorer = request.scorer.partition(":")[0]
+    gc.disable()  # which takes a fifth of the time of imports
+    for name in (scorer, "brainscore_core.runner.pair", *request.modules):
+        with contextlib.suppress(Exception):
             importlib.import_module(name)
-
-
-def _kept(module: Any, benchmark: str, options: Mapping[str, Any]) -> dict[str, str | None] | None:
-    """Keep a benchmark, and return the hashes of its code; None after an error, which the process that scores meets."""
-    if module is None:
-        return None
-    try:
-        return dict(module.keep_benchmark(benchmark, **options))
-    except Exception:  # noqa: BLE001 - the process of a model meets the error, too, and reports it
-        return None
+    gc.freeze()
+    gc.enable()
+    code = None
+    keep = getattr(sys.modules.get(scorer), "keep_benchmark", None)
+    if request.benchmark and keep is not None:
+        with contextlib.suppress(Exception):
+            code = dict(keep(request.benchmark, **request.options))
+    return Loaded(code=code, problem=_problem_of_forks())
 
 
 def _problem_of_forks() -> str:
@@ -510,6 +453,7 @@ def _become_scorer(parent: int, descriptors: list[int]) -> None:
     _end_with(parent)
     for number, descriptor in enumerate(descriptors):
         os.dup2(descriptor, number)
+        os.close(descriptor)
     random.seed()
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed()

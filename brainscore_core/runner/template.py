@@ -1,10 +1,10 @@
 """Templates of scoring processes: what processes of several models have in common is imported and loaded once.
 
-On Linux, workers share a template: a process that imports the scorer, loads benchmarks with their ceilings in the order
-in which they are needed, and forks a server after each. The newest server can fork a process for a model at any time,
-since it does nothing else. A forked process is as separate as one that was started: a model that crashes, hangs, or
-changes modules affects neither the template nor other models, and a benchmark that ends the template no process that
-was forked. Where forks are impossible or not safe, scoring processes are started.
+On Linux, workers share a template: a process that imports the scorer, and forks a successor for each benchmark that is
+needed, which loads it with its ceiling. Once it is loaded, the successor forks the processes of models, and the next
+successor; until then, the process before it does. A forked process is as separate as one that was started: a model that
+crashes, hangs, or changes modules affects neither the template nor other models, and a benchmark that crashes only the
+successor that loads it. Where forks are impossible or not safe, scoring processes are started.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from brainscore_core.files import temporary_folder
 from brainscore_core.memory import memory_limit
 from brainscore_core.receipts.output import unnamed_file
 from brainscore_core.runner import child
@@ -94,17 +95,17 @@ class _Connection:
 
 
 @dataclass(eq=False)
-class _Server:
-    """A process with some of the benchmarks of a template, which forks; it ends when its connection is closed."""
+class _Node:
+    """A process of a template; it ends when its connection is closed."""
 
     pid: int
     connection: _Connection
-    benchmarks: frozenset[str]
+    kept: dict[str, dict[str, str | None]]  # benchmarks, with the hashes of the code behind them
     n_uses: int = 0  # requests in progress, and forked processes that have not ended
 
 
 class Template:
-    """A process that imports what scoring processes need, loads benchmarks, and forks. Threads may share it.
+    """Processes that import what scoring processes need, load benchmarks, and fork. Threads may share them.
 
     - `scorer`: as for `run_plan`. If its module has functions ``keep_benchmark(benchmark, **options)``, which returns
       the hashes of the code behind it by folder or file, and ``forget_benchmark(benchmark)``, benchmarks are kept.
@@ -125,47 +126,48 @@ class Template:
         self.purpose = purpose
         self.users = 0
         self.unused_since = time.monotonic()
-        self._kept: dict[str, dict[str, str | None]] = {}  # with the hashes of the code behind it
+        self._scorer = scorer
         self._refused: dict[str, str] = {}  # benchmarks that are not kept, and why
         self._wanted: set[str] = set()
         self._ahead: dict[str, tuple[Mapping[str, Any], float | None]] = {}  # to load, in order
         self._loading = ""  # a benchmark
         self._modules: set[str] = set()  # to import
         self._imported: set[str] = set()
-        self._server: _Server | None = None  # the newest
-        self._servers: set[_Server] = set()
-        self._problem = ""  # why the loader has ended
+        self._nodes: list[_Node] = []  # that fork, or whose forked processes have not ended
+        self._newest: _Node | None = None
+        self._problem = ""  # why nothing is loaded any more
         self._changed = threading.Condition()
-        self._printed = unnamed_file()
+        self._scratch = contextlib.ExitStack()
+        scratch = self._scratch.enter_context(temporary_folder("brainscore-template-"))
         control, far_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with far_end:
             self._process = subprocess.Popen(  # noqa: S603 - this package's own script
                 [sys.executable, "-P", str(SCRIPT), str(os.getpid()), "template"],
                 stdin=far_end.fileno(),
                 stdout=subprocess.DEVNULL,
-                stderr=self._printed,
-                env=dict(environment),
+                stderr=self._scratch.enter_context(unnamed_file()),
+                env={**environment, "TMPDIR": str(scratch)},
                 start_new_session=True,
             )
-        self._loader = _Connection(control)
-        threading.Thread(target=self._load, args=(scorer,), name="brainscore-template", daemon=True).start()
+        first = _Node(self._process.pid, _Connection(control), {})
+        threading.Thread(target=self._load_all, args=(first,), name="brainscore-template", daemon=True).start()
 
     @property
     def running(self) -> bool:
         """Whether it can fork, or will be able to."""
         with self._changed:
-            return self._server is not None if self._problem else True
+            return self._newest is not None if self._problem else True
 
     @property
     def kept(self) -> frozenset[str]:
         """Benchmarks that a process forked now has."""
         with self._changed:
-            return self._server.benchmarks if self._server is not None else frozenset()
+            return frozenset(() if self._newest is None else self._newest.kept)
 
     def may_keep(self, benchmark: str) -> bool:
         """Whether a benchmark is kept, or might be if that is requested; False after an error or for lack of memory."""
         with self._changed:
-            return benchmark in self._kept or not (benchmark in self._refused or self._problem)
+            return benchmark in self.kept or not (benchmark in self._refused or self._problem)
 
     def prepare(
         self,
@@ -196,23 +198,19 @@ class Template:
             start = time.monotonic()
             while not self._problem and self._is_awaited(benchmarks, time.monotonic() - start, patience):
                 # again if it was dropped meanwhile
-                if missing := set(benchmarks).difference(self._kept, self._refused, self._ahead):
+                if missing := set(benchmarks).difference(self.kept, self._refused, self._ahead):
                     self._ahead |= dict.fromkeys(missing, (options, timeout))
                     self._changed.notify_all()
                 self._changed.wait(_TICK)
                 if stopped():
                     raise TemplateEnded("the run was stopped")
-            if self._server is None:
+            if self._newest is None:
                 raise TemplateEnded(self._problem)
-            code = {
-                path: digest
-                for benchmark in set(benchmarks) & self._kept.keys()
-                for path, digest in self._kept[benchmark].items()
-            }
+            codes = [code for benchmark, code in self._newest.kept.items() if benchmark in benchmarks]
             self._changed.notify_all()
         from brainscore_core.plugins.source import plugin_hash  # here, so that the process starts earlier
 
-        return all(plugin_hash(Path(path)) == digest for path, digest in code.items())
+        return all(plugin_hash(Path(path)) == digest for code in codes for path, digest in code.items())
 
     def wait_for_any(self, benchmarks: Iterable[str], seconds: float, *, stopped: Callable[[], bool]) -> bool:
         """Wait until a process that is forked can score one of these benchmarks; False if it takes longer.
@@ -248,24 +246,24 @@ class Template:
     def fork(self, printed: IO[bytes]) -> ForkedProcess | None:
         """Fork a scoring process, whose output goes to a file; None if that is impossible or not safe."""
         with self._changed:
-            server = self._server
-            if server is None:
+            node = self._newest
+            if node is None:
                 return None
-            server.n_uses += 1
+            node.n_uses += 1
         requests, written = os.pipe()
         read, answers = os.pipe()
         answer: Any = None
         with contextlib.suppress(TemplateEnded):
-            answer = server.connection.request(child.Fork(), descriptors=(requests, answers, printed.fileno()))
+            answer = node.connection.request(child.Fork(), descriptors=(requests, answers, printed.fileno()))
         os.close(requests)
         os.close(answers)
         if not isinstance(answer, child.Forked):
             os.close(written)
             os.close(read)
-            self.release(server)
+            self.release(node)
             _unusable.add(self.purpose)
             return None
-        return ForkedProcess(self, server, answer.pid, os.fdopen(written, "wb"), os.fdopen(read, "rb"))
+        return ForkedProcess(self, node, answer.pid, os.fdopen(written, "wb"), os.fdopen(read, "rb"))
 
     def learn(self, modules: Sequence[str]) -> None:
         """Import modules before the next fork: a model needed them."""
@@ -273,14 +271,14 @@ class Template:
             self._modules.update(set(modules) - self._imported)
             self._changed.notify_all()
 
-    def release(self, server: _Server, pid: int | None = None) -> None:
-        """End the use of a server; `pid` is the id of a process that has ended, which becomes free."""
+    def release(self, node: _Node, pid: int | None = None) -> None:
+        """End the use of a process; `pid` is the id of a process that it forked and that has ended."""
         if pid is not None:
             with contextlib.suppress(TemplateEnded):
-                server.connection.send(child.Reap(pid=pid))
+                node.connection.send(child.Reap(pid=pid))
         with self._changed:
-            server.n_uses -= 1
-            self._close_servers()
+            node.n_uses -= 1
+            self._end_replaced()
 
     def give_back(self) -> None:
         """Keep the template for the next process, for a minute after the last use."""
@@ -305,18 +303,19 @@ class Template:
                 del _templates[self.purpose]
         with self._changed:
             self._problem = self._problem or "it was closed"
-            self._server = None
+            self._newest = None
             self._changed.notify_all()
-            end_all([self._process.pid, *(server.pid for server in self._servers)])
-            for server in self._servers:
-                server.connection.close()
-            self._servers.clear()
+            end_all([self._process.pid, *(node.pid for node in self._nodes)])
+            for node in self._nodes:
+                node.connection.close()
+            self._nodes.clear()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5)
+        self._scratch.close()
 
     def _is_awaited(self, benchmarks: Sequence[str], seconds: float, patience: float | None) -> bool:
         """Whether the next process should wait, after some seconds, for an import or these benchmarks."""
-        if self._server is None or not self._is_any_settled(benchmarks):
+        if self._newest is None or not self._is_any_settled(benchmarks):
             return True
         is_patient = patience is None or (seconds < patience and self._more_are_coming)
         if is_patient and not set(benchmarks) <= self._settled:
@@ -335,14 +334,15 @@ class Template:
     @property
     def _settled(self) -> set[str]:
         """Benchmarks for which a process need not wait: forked processes have them, or they are not kept."""
-        return {*self._refused, *(self._server.benchmarks if self._server is not None else ())}
+        return {*self._refused, *self.kept}
 
-    def _load(self, scorer: str) -> None:
+    def _load_all(self, first: _Node) -> None:
         """Import and load what is requested, in a thread."""
         try:
-            self._request(child.Prepare(path=sys.path, scorer=scorer), _START_SECONDS)
-            empty = memory_of([self._process.pid])
-            self._serve()
+            if problem := self._request(first, self._load_request(), _START_SECONDS).problem:
+                raise TemplateEnded(problem)
+            empty = memory_of([first.pid])
+            self._adopt(first)
             while True:
                 with self._changed:
                     while not (self._problem or self._ahead or self._modules):
@@ -351,16 +351,12 @@ class Template:
                         break
                     modules = sorted(self._modules)
                     benchmark = "" if modules else next(iter(self._ahead))
-                    options, timeout = self._ahead.pop(benchmark, ({}, None))
-                    if benchmark in self._kept or benchmark in self._refused:
+                    options, timeout = self._ahead.pop(benchmark, ({}, _START_SECONDS))
+                    if not modules and benchmark in self._settled:
                         continue
                     self._loading = benchmark
-                if modules:
-                    self._request(child.Import(modules=modules), _START_SECONDS)
-                else:
-                    self._keep(benchmark, empty, options, timeout)
-                self._serve()
-                with self._changed:  # only now do forked processes have what was imported
+                self._extend(self._load_request(modules, benchmark, options), timeout, empty)
+                with self._changed:
                     self._loading = ""
                     self._imported.update(modules)
                     self._modules.difference_update(modules)
@@ -369,109 +365,104 @@ class Template:
             with self._changed:
                 self._problem = self._problem or str(error)
         finally:
-            # its servers, which lead process groups of their own, stay
-            with contextlib.suppress(OSError):
-                if self._process.returncode is None:
-                    os.killpg(self._process.pid, signal.SIGKILL)
-            self._loader.close()
             with self._changed:
                 self._problem = self._problem or "it has ended"
+                if self._newest is None:
+                    end_all([first.pid])
+                    first.connection.close()
                 self._changed.notify_all()
 
-    def _keep(self, benchmark: str, empty: int, options: Mapping[str, Any], timeout: float | None) -> None:
-        """Keep a benchmark if the memory allows it."""
-        code, refused = None, ""
-        if self._is_full(empty):
-            refused = "memory"
-        elif (code := self._request(child.Keep(benchmark=benchmark, options=options), timeout).code) is None:
-            refused = "error"
-        with self._changed:
-            if code is not None:
-                self._kept[benchmark] = code
-        if not refused and self._is_full(empty):
-            self._drop(benchmark)
-            refused = "memory"
-        with self._changed:
-            if refused:
-                self._refused[benchmark] = refused
+    def _load_request(
+        self, modules: Sequence[str] = (), benchmark: str = "", options: Mapping[str, Any] | None = None
+    ) -> child.Load:
+        return child.Load(
+            path=sys.path, scorer=self._scorer, modules=list(modules), benchmark=benchmark, options=options or {}
+        )
 
-    @property
-    def _budget(self) -> float:
-        """Bytes for what is kept."""
-        return _KEPT_SHARE * (memory_limit() if self.limit is None else self.limit)
+    def _extend(self, request: child.Load, timeout: float | None, empty: int) -> None:
+        """Fork a successor that loads more, and use it from now on, unless that fails or needs too much memory."""
+        control, far_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        current = self._newest
+        if current is None:
+            raise TemplateEnded(self._problem)
+        with far_end:
+            answer = current.connection.request(child.Fork(successor=True), descriptors=(far_end.fileno(),))
+        if not isinstance(answer, child.Forked):
+            control.close()
+            raise TemplateEnded(answer.reason)
+        node = _Node(answer.pid, _Connection(control), dict(current.kept))
+        refused = "error"
+        with contextlib.suppress(TemplateEnded):
+            loaded = self._request(node, request, timeout)
+            if not loaded.problem and (loaded.code is not None or not request.benchmark):
+                node.kept |= {request.benchmark: loaded.code} if request.benchmark else {}
+                refused = "" if self._fits(node, request.benchmark, empty) else "memory"
+        if refused:
+            end_all([node.pid])
+            node.connection.close()
+            if request.benchmark:
+                self._refused[request.benchmark] = refused
+        else:
+            self._adopt(node)
 
-    def _is_full(self, empty: int) -> bool:
-        """Whether kept benchmarks fill the memory for them, after those that are not wanted were dropped."""
-        while memory_of([self._process.pid]) - empty > self._budget:
-            with self._changed:
-                unrequested = [benchmark for benchmark in self._kept if benchmark not in self._wanted]
+    def _fits(self, node: _Node, benchmark: str, empty: int) -> bool:
+        """Whether kept benchmarks fit into the memory for them, after those that are not wanted were dropped."""
+        budget = _KEPT_SHARE * (memory_limit() if self.limit is None else self.limit)
+        while memory_of([node.pid]) - empty > budget:
+            unrequested = [name for name in node.kept if name not in self._wanted and name != benchmark]
             if not unrequested:
-                return True
-            self._drop(unrequested[0])
-        return False
+                return False
+            self._request(node, child.Drop(scorer=self._scorer, benchmark=unrequested[0]), _ANSWER_SECONDS)
+            del node.kept[unrequested[0]]
+            with self._changed:  # there is space now
+                self._refused = {name: why for name, why in self._refused.items() if why != "memory"}
+        return True
 
-    def _drop(self, benchmark: str) -> None:
-        self._request(child.Drop(benchmark=benchmark))
-        with self._changed:
-            self._kept.pop(benchmark, None)
-            self._refused = {name: why for name, why in self._refused.items() if why != "memory"}  # there is space now
-
-    def _request(self, message: child.Message, timeout: float | None = _ANSWER_SECONDS) -> Any:
-        """Send a request to the loader."""
+    def _request(self, node: _Node, message: child.Message, timeout: float | None) -> Any:
+        """Send a request to a process that loads."""
 
         def problem() -> str:
             if self._problem:
                 return self._problem
-            over = self.limit is not None and memory_of([self._process.pid]) > self.limit
+            over = self.limit is not None and memory_of([node.pid]) > self.limit
             return "it used too much memory" if over else ""
 
-        return self._loader.request(message, problem=problem, timeout=timeout)
+        return node.connection.request(message, problem=problem, timeout=timeout)
 
-    def _serve(self) -> None:
-        """Let the loader fork a server, which replaces the present one."""
-        control, far_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with far_end:
-            answer = self._loader.request(child.Serve(), descriptors=(far_end.fileno(),))
-        if not isinstance(answer, child.Forked):
-            control.close()
-            raise TemplateEnded(answer.reason)
-        server = _Server(answer.pid, _Connection(control), frozenset(self._kept))
-        server.connection.request(
-            child.Ping()
-        )  # once it answers, it has left the loader's process group, and survives its end
+    def _adopt(self, node: _Node) -> None:
+        """Fork from this process from now on."""
         with self._changed:
-            self._server = server
-            self._servers.add(server)
-            self._close_servers()
+            if self._problem:  # closed meanwhile
+                end_all([node.pid])
+                raise TemplateEnded(self._problem)
+            self._nodes.append(node)
+            self._newest = node
+            self._end_replaced()
             self._changed.notify_all()
 
-    def _close_servers(self) -> None:
-        """End servers that were replaced and whose processes have ended."""
-        for server in [replaced for replaced in self._servers if replaced is not self._server and not replaced.n_uses]:
-            server.connection.close()
-            self._servers.remove(server)
+    def _end_replaced(self) -> None:
+        """End processes that were replaced and whose forked processes have ended."""
+        for node in [replaced for replaced in self._nodes if replaced is not self._newest and not replaced.n_uses]:
+            node.connection.close()
+            self._nodes.remove(node)
 
 
 class ForkedProcess:
     """A process that a template forked, with the part of the interface of `subprocess.Popen` that workers use."""
 
-    def __init__(self, template: Template, server: _Server, pid: int, stdin: IO[bytes], stdout: IO[bytes]) -> None:
+    def __init__(self, template: Template, node: _Node, pid: int, stdin: IO[bytes], stdout: IO[bytes]) -> None:
         self.pid = pid
         self.stdin = stdin
         self.stdout = stdout
         self.returncode: int | None = None
         self._template = template
-        self._server = server
+        self._node = node
+        self.benchmarks = frozenset(node.kept)  # that were kept when it was forked
 
     @property
     def parent(self) -> int:
         """Id of the process that forked it, with which it shares memory."""
-        return self._server.pid
-
-    @property
-    def benchmarks(self) -> frozenset[str]:
-        """Benchmarks that were kept when it was forked."""
-        return self._server.benchmarks
+        return self._node.pid
 
     def poll(self) -> int | None:
         """Exit code, negative for a signal; None if it runs. Its id stays in use until :meth:`wait` has returned."""
@@ -495,7 +486,7 @@ class ForkedProcess:
             pause = min(2 * pause, _TICK)
         if self.returncode is None:
             self.returncode = code
-            self._template.release(self._server, self.pid)
+            self._template.release(self._node, self.pid)
         return code
 
     def terminate(self) -> None:
