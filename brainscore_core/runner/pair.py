@@ -43,7 +43,6 @@ from brainscore_core.receipts.receipt import (
     VisualAngle,
     WeightsItem,
 )
-from brainscore_core.receipts.schema import read
 from brainscore_core.results.products import Collected, collecting, products_wanted
 from brainscore_core.results.store import Arrays, ResultsStore, arrays_of
 
@@ -331,7 +330,10 @@ class PairRecorder:
             ),
             files=_files(noted.get("file", ())),
             weights=_weights(noted.get("weights", ())),
-            features=tuple(read(FeaturesItem, item, checked=False) for item in noted.get("features", ())),
+            features=tuple(
+                FeaturesItem(**{**item, "region": str(item["region"]), "layers": tuple(map(str, item["layers"]))})
+                for item in noted.get("features", ())
+            ),
             products=tuple(item for item, _ in self._products.files),
             environment=current_environment(),
             seeds={str(item.get("name", "seed")): item.get("value") for item in noted.get("seed", ())},
