@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from os import PathLike
 from pathlib import PurePosixPath
@@ -229,6 +230,16 @@ def _about(document: Mapping[str, Any]) -> Row:
     }
 
 
+def _row(kind: str, name: str | None = None, **columns: Any) -> Row:
+    """A row with some columns; `ci` and `difference_ci` are intervals."""
+    limits = {}
+    for column in ("ci", "difference_ci"):
+        interval: Interval | None = columns.pop(column, None)
+        low, high = (limit if math.isfinite(limit) else None for limit in interval) if interval else (None, None)
+        limits |= {f"{column}_low": low, f"{column}_high": high}
+    return {"kind": kind, "name": name, **limits, **columns}
+
+
 def _lines(result: Result) -> Iterator[Row]:
     match result:
         case Audit():
@@ -237,136 +248,72 @@ def _lines(result: Result) -> Iterator[Row]:
             return _controls(result)
         case Recovery():
             return _recovery(result)
+    return _answers(result)
+
+
+def _answers(result: Answered | SignalShares | Designed | Unexplained) -> Iterator[Row]:
+    """Rows of results of questions."""
+    row = partial(_row, question=result.question)
+    match result:
         case Answered():
-            return _answered(result)
+            for model in result.models:
+                numbers = {"value": model.score, "ci": model.ci, "p": model.p, "rank": model.rank}
+                yield row("answer", model.model, **numbers, reason=model.reason)
         case SignalShares():
-            return _shares(result)
+            for share in result.shares:
+                yield row("share", share.label, value=share.share, ci=share.ci)
         case Designed():
-            return _designed(result)
-    return _unexplained(result)
-
-
-def _answered(answered: Answered) -> Iterator[Row]:
-    for model in answered.models:
-        yield {
-            "kind": "answer",
-            "name": model.model,
-            "value": model.score,
-            **_limits(model.ci, "ci"),
-            "p": model.p,
-            "rank": model.rank,
-            "reason": model.reason,
-            "question": answered.question,
-        }
-
-
-def _shares(shares: SignalShares) -> Iterator[Row]:
-    for share in shares.shares:
-        limits = _limits(share.ci, "ci")
-        yield {"kind": "share", "name": share.label, "value": share.share, **limits, "question": shares.question}
-
-
-def _designed(designed: Designed) -> Iterator[Row]:
-    for stimulus in designed.stimuli:
-        row = {"kind": "chosen stimulus", "name": stimulus.stimulus, "value": stimulus.value}
-        yield {**row, "question": designed.question}
-    for power in designed.power:
-        for group, share in (("designed", power.designed), ("random", power.random)):
-            yield {"kind": "power", "name": power.true, "group": group, "value": share, "question": designed.question}
-    for model in designed.measured:
-        row = {"kind": "measured", "name": model.model, "value": model.correlation}
-        yield {**row, "question": designed.question}
-
-
-def _unexplained(atlas: Unexplained) -> Iterator[Row]:
-    for name, count in (("neuroids", atlas.neuroids), ("with a signal", atlas.reliable), ("unexplained", atlas.found)):
-        yield {"kind": "neuroids", "name": name, "count": count, "question": atlas.question}
-    for name, median in (("best model", atlas.best), ("best combination", atlas.combined)):
-        yield {"kind": "median share", "name": name, "value": median, "question": atlas.question}
+            for stimulus in result.stimuli:
+                yield row("chosen stimulus", stimulus.stimulus, value=stimulus.value)
+            for power in result.power:
+                yield row("power", power.true, group="designed", value=power.designed)
+                yield row("power", power.true, group="random", value=power.random)
+            for measured in result.measured:
+                yield row("measured", measured.model, value=measured.correlation)
+        case Unexplained():
+            yield row("neuroids", "neuroids", count=result.neuroids)
+            yield row("neuroids", "with a signal", count=result.reliable)
+            yield row("neuroids", "unexplained", count=result.found)
+            yield row("median share", "best model", value=result.best)
+            yield row("median share", "best combination", value=result.combined)
 
 
 def _audit(audit: Audit) -> Iterator[Row]:
-    yield {"kind": "stimuli", "count": audit.stimuli}
+    yield _row("stimuli", count=audit.stimuli)
     for name, count in audit.units.items():
-        yield {"kind": "independent units", "name": name, "count": count}
+        yield _row("independent units", name, count=count)
     for overlap in audit.overlaps:
-        yield {
-            "kind": "overlap",
-            "name": overlap.kind,
-            "value": overlap.share,
-            "count": overlap.stimuli,
-            "reason": overlap.reason,
-        }
+        yield _row("overlap", overlap.kind, value=overlap.share, count=overlap.stimuli, reason=overlap.reason)
     for copies in audit.copies:
-        yield {"kind": "equal responses", "name": copies.kind, "count": copies.presentations}
+        yield _row("equal responses", copies.kind, count=copies.presentations)
     for test in audit.tests:
-        yield {
-            "kind": "serial test",
-            "name": test.kind,
-            "group": test.recordings or None,
-            "value": test.value,
-            "p": test.p_corrected,
-        }
+        yield _row("serial test", test.kind, group=test.recordings or None, value=test.value, p=test.p_corrected)
     for loss in audit.losses:
-        yield {
-            "kind": "loss",
-            "name": loss.rule,
-            "group": loss.model,
-            "value": loss.grouped,
-            **_limits(loss.grouped_ci, "ci"),
-            "difference": loss.loss,
-            **_limits(loss.ci, "difference_ci"),
-            "p": loss.p,
-            "reason": loss.reason,
-        }
+        yield _row(
+            "loss", loss.rule, group=loss.model, value=loss.grouped, ci=loss.grouped_ci,
+            difference=loss.loss, difference_ci=loss.ci, p=loss.p, reason=loss.reason,
+        )  # fmt: skip
 
 
 def _controls(controls: Controls) -> Iterator[Row]:
     if controls.model:
-        yield {
-            "kind": "model",
-            "name": controls.model,
-            "value": controls.score,
-            **_limits(controls.ci, "ci"),
-            "reason": controls.reason,
-        }
+        yield _row("model", controls.model, value=controls.score, ci=controls.ci, reason=controls.reason)
     for control in controls.controls:
-        yield {
-            "kind": "control",
-            "name": control.name,
-            "group": control.kind,
-            "value": control.score,
-            **_limits(control.ci, "ci"),
-            "difference": control.difference.value,
-            **_limits(control.difference.ci, "difference_ci"),
-            "p": control.difference.p,
-            "reason": control.reason or control.difference.reason,
-            "condition": None if control.difference.value is None else control.difference.condition or None,
-        }
+        to_model = control.difference
+        yield _row(
+            "control", control.name, group=control.kind, value=control.score, ci=control.ci,
+            difference=to_model.value, difference_ci=to_model.ci, p=to_model.p,
+            reason=control.reason or to_model.reason,
+            condition=None if to_model.value is None else to_model.condition or None,
+        )  # fmt: skip
 
 
 def _recovery(recovery: Recovery) -> Iterator[Row]:
     for confusion in recovery.confusions:
         named = [*zip(recovery.candidates, confusion.found, strict=False), ("all candidates", confusion.overall)]
         for name, share in named:
-            yield {
-                "kind": "recovered",
-                "name": name,
-                "group": confusion.generator,
-                "value": share.share,
-                **_limits(share.ci, "ci"),
-                "count": share.experiments,
-            }
+            row = partial(_row, "recovered", name, group=confusion.generator)
+            yield row(value=share.share, ci=share.ci, count=share.experiments)
     for mixture in recovery.mixtures:
-        yield {
-            "kind": "smallest mixture",
-            "name": f"{mixture.first} and {mixture.second}",
-            "group": mixture.generator,
-            "value": mixture.smallest,
-            "reason": mixture.reason,
-        }
-
-
-def _limits(limits: Interval | None, column: str) -> Row:
-    low, high = (None, None) if limits is None else (limit if math.isfinite(limit) else None for limit in limits)
-    return {f"{column}_low": low, f"{column}_high": high}
+        name = f"{mixture.first} and {mixture.second}"
+        yield _row("smallest mixture", name, group=mixture.generator, value=mixture.smallest, reason=mixture.reason)

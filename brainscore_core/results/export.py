@@ -6,7 +6,7 @@ import csv
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -19,7 +19,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
 from brainscore_core.formatting import harmless
 from brainscore_core.receipts.environment import RECORDED_PACKAGES
-from brainscore_core.receipts.receipt import PluginCode, Receipt
+from brainscore_core.receipts.receipt import Receipt
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,26 +52,20 @@ class ExportColumn(Column):
     read: Callable[[Receipt], Any]
 
 
-def _path(path: str) -> Callable[[Receipt], Any]:
-    """Make a function that follows attributes; it returns None if one is missing."""
+def _path(path: str, convert: Callable[[Any], Any] = lambda value: value) -> Callable[[Receipt], Any]:
+    """Make a function that follows attributes, and converts the last one; it returns None if one is missing."""
 
     def read(receipt: Receipt) -> Any:
         value: Any = receipt
         for name in path.split("."):
             value = getattr(value, name) if value is not None else None
-        return value
+        return None if value is None else convert(value)
 
     return read
 
 
 def _limit(path: str, end: int) -> Callable[[Receipt], Any]:
-    interval = _path(path)
-
-    def read(receipt: Receipt) -> Any:
-        limits = interval(receipt)
-        return None if limits is None or math.isinf(limits[end]) else limits[end]
-
-    return read
+    return _path(path, lambda limits: None if math.isinf(limits[end]) else limits[end])
 
 
 def _estimate(name: str, what: str) -> Iterable[ExportColumn]:
@@ -81,28 +75,21 @@ def _estimate(name: str, what: str) -> Iterable[ExportColumn]:
     yield ExportColumn(f"{prefix}error", "number", f"standard error of the {noun}", _path(f"{name}.error"))
     yield ExportColumn(f"{prefix}ci_low", "number", f"lower limit of the {noun}'s interval", _limit(f"{name}.ci", 0))
     yield ExportColumn(f"{prefix}ci_high", "number", f"upper limit of the {noun}'s interval", _limit(f"{name}.ci", 1))
-    yield ExportColumn(f"{prefix}ci_level", "number", "level of that interval, such as 0.95", _path(f"{name}.ci_level"))
-    yield ExportColumn(
-        f"{prefix}ci_estimates",
-        "text",
-        "what that interval estimates, what was resampled",
-        _path(f"{name}.ci_estimates"),
+    fields: tuple[tuple[str, ColumnType, str], ...] = (
+        ("ci_level", "number", "level of that interval, such as 0.95"),
+        ("ci_estimates", "text", "what that interval estimates, what was resampled"),
+        ("ci_method", "text", "how that interval was made"),
+        ("error_reason", "text", "why there is no standard error"),
+        ("ci_reason", "text", "why there is no interval"),
+        ("scale", "text", f"scale of the {noun}"),
+        ("unclamped", "number", f"the {noun} before it was bounded to [0, 1]"),
     )
-    yield ExportColumn(f"{prefix}ci_method", "text", "how that interval was made", _path(f"{name}.ci_method"))
-    yield ExportColumn(f"{prefix}error_reason", "text", "why there is no standard error", _path(f"{name}.error_reason"))
-    yield ExportColumn(f"{prefix}ci_reason", "text", "why there is no interval", _path(f"{name}.ci_reason"))
-    yield ExportColumn(f"{prefix}scale", "text", f"scale of the {noun}", _path(f"{name}.scale"))
-    yield ExportColumn(
-        f"{prefix}unclamped", "number", f"the {noun} before it was bounded to [0, 1]", _path(f"{name}.unclamped")
-    )
+    for field, kind, meaning in fields:
+        yield ExportColumn(f"{prefix}{field}", kind, meaning, _path(f"{name}.{field}"))
 
 
-def _names(kinds: Callable[[str], bool], receipt: Receipt) -> str | None:
-    return _joined(item.identifier for item in receipt.data if kinds(item.kind))
-
-
-def _joined(texts: Iterable[str]) -> str | None:
-    return "; ".join(sorted(set(texts))) or None
+def _names(kind: str, receipt: Receipt) -> str:
+    return "; ".join(sorted({item.identifier for item in receipt.data if item.kind == kind}))
 
 
 def _one_hash(hashes: Iterable[str | None]) -> str | None:
@@ -113,38 +100,29 @@ def _one_hash(hashes: Iterable[str | None]) -> str | None:
     return sha256("\n".join(unique).encode()).hexdigest()
 
 
-def _code(plugin: Callable[[Receipt], Any], field: str) -> Callable[[Receipt], Any]:
-    def read(receipt: Receipt) -> Any:
-        code: PluginCode | None = plugin(receipt)
-        return None if code is None else getattr(code, field)
-
-    return read
-
-
 def _data_code(metric: bool, receipt: Receipt) -> str | None:
     return _one_hash(item.plugin.sha256 for item in receipt.data if item.plugin and (item.kind == "metric") == metric)
+
+
+def _value_of(key: str, mapping: Mapping[str, str]) -> str | None:
+    return mapping.get(key)
 
 
 def _as_json(mapping: Any) -> str | None:
     return json.dumps(mapping, sort_keys=True, ensure_ascii=False) if mapping else None
 
 
-def _version(receipt: Receipt) -> str | None:
-    version = receipt.benchmark.version
-    return None if version is None else str(version)
-
-
 def _columns() -> Iterable[ExportColumn]:
     column = ExportColumn
-    yield column("id", "text", "the receipt", lambda receipt: receipt.id)
-    yield column("created", "time", "when it was made (UTC)", lambda receipt: receipt.created)
+    yield column("id", "text", "the receipt", _path("id"))
+    yield column("created", "time", "when it was made (UTC)", _path("created"))
     yield column("model", "text", "identifier of the model", _path("model.identifier"))
     yield column("benchmark", "text", "identifier of the benchmark", _path("benchmark.identifier"))
-    yield column("version", "text", "version of the benchmark", _version)
+    yield column("version", "text", "version of the benchmark", _path("benchmark.version", str))
     yield column("parent", "text", "what the benchmark belongs to", _path("benchmark.parent"))
     yield column("control", "truth", "whether the benchmark checks the method alone", _path("benchmark.control"))
-    yield column("state", "text", "`scored`, `undefined`, `not applicable` or `failed`", lambda receipt: receipt.state)
-    yield column("reason", "text", "why there is no score", lambda receipt: receipt.reason)
+    yield column("state", "text", "`scored`, `undefined`, `not applicable` or `failed`", _path("state"))
+    yield column("reason", "text", "why there is no score", _path("reason"))
     yield column("error_type", "text", "type of the error of a failed pair", _path("error.type"))
     yield from _estimate("score", "the score, relative to the ceiling")
     yield from _estimate("raw", "the score before the ceiling was applied")
@@ -165,11 +143,9 @@ def _columns() -> Iterable[ExportColumn]:
     yield column("peak_memory_here", "truth", "whether this pair set that maximum", _path("memory.raised_here"))
     yield column("cache_hits", "integer", "layers that were read from the store", _path("cache.hits"))
     yield column("cache_misses", "integer", "layers that were computed", _path("cache.misses"))
-    yield column("data", "text", "data sets, separated by `; `", partial(_names, lambda kind: kind == "data"))
-    yield column(
-        "stimulus_sets", "text", "the same of stimulus sets", partial(_names, lambda kind: kind == "stimulus_set")
-    )
-    yield column("metrics", "text", "the same of metrics and ceilings", partial(_names, lambda kind: kind == "metric"))
+    yield column("data", "text", "data sets, separated by `; `", partial(_names, "data"))
+    yield column("stimulus_sets", "text", "the same of stimulus sets", partial(_names, "stimulus_set"))
+    yield column("metrics", "text", "the same of metrics and ceilings", partial(_names, "metric"))
     yield column(
         "files_sha",
         "text",
@@ -178,15 +154,14 @@ def _columns() -> Iterable[ExportColumn]:
     )
     yield column("weights_sha256", "text", "hash of the weights *", lambda r: _one_hash(w.sha256 for w in r.weights))
     for which in ("model", "benchmark"):
-        plugin = _path(f"{which}.plugin")
-        yield column(f"{which}_plugin", "text", f"folder of the {which}'s code", _code(plugin, "name"))
-        yield column(f"{which}_code_sha256", "text", "hash of that code", _code(plugin, "sha256"))
-        yield column(f"{which}_package", "text", "the package it came with", _code(plugin, "distribution"))
-        yield column(f"{which}_package_version", "text", "version of that package", _code(plugin, "version"))
+        yield column(f"{which}_plugin", "text", f"folder of the {which}'s code", _path(f"{which}.plugin.name"))
+        yield column(f"{which}_code_sha256", "text", "hash of that code", _path(f"{which}.plugin.sha256"))
+        yield column(f"{which}_package", "text", "the package it came with", _path(f"{which}.plugin.distribution"))
+        yield column(f"{which}_package_version", "text", "version of that package", _path(f"{which}.plugin.version"))
     yield column("data_code_sha256", "text", "hash of the code of data and stimulus sets *", partial(_data_code, False))
     yield column("metric_code_sha256", "text", "hash of the code of metrics *", partial(_data_code, True))
-    yield column("device", "text", "`cpu`, `cuda` …", lambda receipt: receipt.device)
-    yield column("seeds", "text", "seeds, as JSON", lambda receipt: _as_json(receipt.seeds))
+    yield column("device", "text", "`cpu`, `cuda` …", _path("device"))
+    yield column("seeds", "text", "seeds, as JSON", _path("seeds", _as_json))
     yield column("python", "text", "interpreter and version", _path("environment.python"))
     yield column("platform", "text", "operating system", _path("environment.platform"))
     yield column("cpu", "text", "processor", _path("environment.cpu"))
@@ -194,16 +169,13 @@ def _columns() -> Iterable[ExportColumn]:
     yield column("run", "text", "the run that made it", _path("run.id"))
     yield column("isolated", "truth", "whether the model ran in its own process", _path("run.isolated"))
     yield column("environment", "text", "key of the model's own environment", _path("run.environment"))
-    yield column(
-        "model_packages", "text", "versions of that environment, as JSON",
-        lambda receipt: _as_json(receipt.run.packages) if receipt.run else None,
-    )  # fmt: skip
+    yield column("model_packages", "text", "versions of that environment, as JSON", _path("run.packages", _as_json))
     for package in RECORDED_PACKAGES:
         yield column(
             f"package_{re.sub('[^a-z0-9]', '_', package.lower())}",
             "text",
             f"version of {package}",
-            partial(_package, package),
+            _path("environment.packages", partial(_value_of, package)),
         )
     yield column("features", "integer", "features recorded from the model", partial(_one_recording, "features"))
     yield column(
@@ -216,7 +188,7 @@ def _columns() -> Iterable[ExportColumn]:
     yield column(
         "states_visual_degrees", "truth", "whether the model states this angle", _path("model.visual_angle.stated")
     )
-    yield column("notes", "text", "notes, one a line", lambda receipt: "\n".join(receipt.notes) or None)
+    yield column("notes", "text", "notes, one a line", _path("notes", "\n".join))
     yield column("undetermined", "text", "why the score relative to the ceiling says nothing", _path("undetermined"))
     yield column("domain", "text", "domain of model and benchmark", _path("domain"))
 
@@ -224,10 +196,6 @@ def _columns() -> Iterable[ExportColumn]:
 def _one_recording(name: str, receipt: Receipt) -> int | float | None:
     """Of the first stimuli that were recorded: those for training, if they are separate from those for testing."""
     return getattr(receipt.features[0], name) if receipt.features else None
-
-
-def _package(name: str, receipt: Receipt) -> str | None:
-    return receipt.environment.packages.get(name)
 
 
 EXPORT_COLUMNS: tuple[ExportColumn, ...] = tuple(_columns())
