@@ -84,9 +84,8 @@ class AssessmentStore:
         Raises `StoreError` if the folder or the bucket cannot be written.
         """
         stored = assessment.identified()
-        text = stored.to_json()
-        with self._backend.writing(_place(stored.benchmark.identifier, stored.part)) as writing:
-            writing.finish(f"{stored.id}.json", text)
+        folder = _place(stored.benchmark.identifier, stored.part)
+        self._backend.store(folder, {}, f"{stored.id}.json", stored.to_json())
         return stored
 
     def address_of(self, assessment: Assessment) -> str:

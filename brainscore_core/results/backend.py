@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -92,19 +92,6 @@ def temporary_folder(process: int) -> Path:
     return Path(_temporary(process).name)
 
 
-class Writing(Protocol):
-    """Files of one receipt, each of which appears whole under its final name, the receipt last."""
-
-    def new_file(self) -> Path:
-        """Return a path to write to, with a temporary name."""
-
-    def keep(self, path: Path, name: str) -> None:
-        """Give a written file its final name."""
-
-    def finish(self, name: str, text: str) -> None:
-        """Write the receipt, which makes the kept files permanent."""
-
-
 class Backend(Protocol):
     """A folder or a part of a bucket."""
 
@@ -140,8 +127,11 @@ class Backend(Protocol):
     def write_index(self, name: str, data: memoryview) -> None:
         """Replace a file of the store itself."""
 
-    def writing(self, pair: str) -> AbstractContextManager[Writing]:
-        """Write files of a pair; an error or interrupt before the end leaves no file."""
+    def scratch(self, pair: str) -> AbstractContextManager[Path]:
+        """Make a folder for new files of a pair, which is removed at the end."""
+
+    def store(self, pair: str, files: Mapping[str, Path], name: str, text: str) -> None:
+        """Move files from the scratch folder to their names, then write the receipt; after an error there are none."""
 
     def local_file(self, name: str, digest: str) -> Path:
         """Return a local copy of a file, whose SHA-256 should be `digest`; FileNotFoundError if it does not exist."""

@@ -7,7 +7,7 @@ import re
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -348,15 +348,41 @@ class BucketBackend:
         self._bucket.put(name, bytes(data))
 
     @contextmanager
-    def writing(self, pair: str) -> Iterator["_BucketWriting"]:
-        """Write files of a pair: attachments first, the receipt last, which must not exist yet."""
+    def scratch(self, pair: str) -> Iterator[Path]:
+        """Make a folder on this machine."""
         with tempfile.TemporaryDirectory(prefix="brainscore-") as folder:
-            writing = _BucketWriting(self._bucket, pair, Path(folder))
-            try:
-                yield writing
-            except BaseException:
-                writing.undo()
-                raise
+            yield Path(folder)
+
+    def store(self, pair: str, files: Mapping[str, Path], name: str, text: str) -> None:
+        """Upload the files, several as one ZIP archive, then the receipt, which must not exist yet."""
+        key, uploads = f"{pair}/{name}", {f"{pair}/{final}": path for final, path in files.items()}
+        uploaded: list[str] = []
+        try:
+            if len(files) > 1:
+                archive = next(iter(files.values())).with_name(uuid4().hex)
+                with zipfile.ZipFile(archive, "w") as packed:  # not compressed: netCDF files are
+                    for final, path in files.items():
+                        packed.write(path, final)
+                uploads = {archive_of(key): archive}
+            for upload, path in uploads.items():
+                uploaded.append(upload)
+                self._bucket.upload(path, upload)
+            self._put_receipt(key, text.encode())
+        except BaseException:
+            with suppress(StoreError):  # the error that interrupted the writing is raised
+                if uploaded and self._bucket.get(key) is None:
+                    for upload in uploaded:
+                        self._bucket.delete(upload)
+            raise
+
+    def _put_receipt(self, key: str, data: bytes) -> None:
+        try:
+            self._bucket.put(key, data, over=None)
+        except Occupied as error:
+            stored = self._bucket.get(key)  # an answer may be lost, and the request sent again
+            if stored is None or stored.data != data:
+                address = self._bucket.address_of(key)
+                raise StoreError(f"{address} exists with other content", remedy="score again") from error
 
     def local_file(self, name: str, digest: str) -> Path:
         """Download a file once, by itself or in its archive; the copy is removed when this process ends."""
@@ -391,49 +417,3 @@ class BucketBackend:
                     self._bucket.delete(entry.name)
         except StoreError:
             return  # a user who may write need not be allowed to delete
-
-
-class _BucketWriting:
-    """Files of one receipt, written to a local folder; several attachments are uploaded as one ZIP archive."""
-
-    def __init__(self, bucket: Bucket, pair: str, folder: Path) -> None:
-        self._bucket, self._pair, self._folder = bucket, pair, folder
-        self._attachments: dict[str, Path] = {}
-        self._uploaded: list[str] = []
-        self._receipt: tuple[str, bytes] | None = None
-
-    def new_file(self) -> Path:
-        """Return a path to write to, on this machine."""
-        return self._folder / uuid4().hex
-
-    def keep(self, path: Path, name: str) -> None:
-        """Give a written file its final name, under which it is uploaded with the receipt."""
-        self._attachments[f"{self._pair}/{name}"] = path
-
-    def finish(self, name: str, text: str) -> None:
-        """Upload the attachments, then the receipt, which must not exist yet."""
-        if len(self._attachments) > 1:
-            archive = self.new_file()
-            with zipfile.ZipFile(archive, "w") as files:  # not compressed: netCDF files are
-                for key, path in self._attachments.items():
-                    files.write(path, key.rpartition("/")[2])
-            self._attachments = {archive_of(f"{self._pair}/{name}"): archive}
-        for key, path in self._attachments.items():
-            self._uploaded.append(key)
-            self._bucket.upload(path, key)
-        self._receipt = key, data = f"{self._pair}/{name}", text.encode()
-        try:
-            self._bucket.put(key, data, over=None)
-        except Occupied as error:
-            stored = self._bucket.get(key)  # an answer may be lost, and the request sent again
-            if stored is None or stored.data != data:
-                address = self._bucket.address_of(key)
-                raise StoreError(f"{address} exists with other content", remedy="score again") from error
-
-    def undo(self) -> None:
-        """Remove uploaded files, unless the receipt already exists."""
-        with suppress(StoreError):  # the error that interrupted the writing is raised
-            stored = self._bucket.get(self._receipt[0]) if self._receipt else None
-            if stored is None:
-                for key in self._uploaded:
-                    self._bucket.delete(key)

@@ -4,11 +4,11 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO, Any
 from uuid import uuid4
 
@@ -257,14 +257,30 @@ class FolderBackend:
         sweep(self.folder)
 
     @contextmanager
-    def writing(self, pair: str) -> Iterator["_FolderWriting"]:
-        """Write files of a pair; an error or interrupt before the end leaves no file."""
+    def scratch(self, pair: str) -> Iterator[Path]:
+        """Make a hidden folder beside the receipts of a pair."""
         with self._store_errors():
-            writing = _FolderWriting(self.folder / pair)
+            (self.folder / pair).mkdir(parents=True, exist_ok=True)
+            with TemporaryDirectory(prefix=".", suffix=PART_SUFFIX, dir=self.folder / pair) as folder:
+                yield Path(folder)
+
+    def store(self, pair: str, files: Mapping[str, Path], name: str, text: str) -> None:
+        """Give files their names once they are on the disk, then write the receipt."""
+        folder = self.folder / pair
+        with self._store_errors():
             try:
-                yield writing
+                for final, path in files.items():
+                    sync_to_disk(path)
+                    os.replace(path, folder / final)
+                if files:
+                    sync_to_disk(folder)
+                with replacing(folder / name) as stream:
+                    stream.write(text.encode())
+                sync_to_disk(folder)
             except BaseException:
-                writing.undo()
+                if not (folder / name).exists():  # an interrupt may come after the last step
+                    for final in files:
+                        (folder / final).unlink(missing_ok=True)
                 raise
 
     def local_file(self, name: str, digest: str) -> Path:
@@ -305,45 +321,6 @@ class FolderBackend:
                 f"receipts cannot be written to {self.folder}: {error.strerror or error}",
                 remedy="use another folder with --results or BRAINSCORE_RESULTS, or make this one writable",
             ) from error
-
-
-class _FolderWriting:
-    """Files of one receipt; a file gets its final name only when it is on the disk."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._receipt: Path | None = None
-        self._left: list[Path] = []  # to be removed after an interrupt
-        folder.mkdir(parents=True, exist_ok=True)
-
-    def new_file(self) -> Path:
-        """Return a path to write to, in the same folder."""
-        path = self._folder / f".{uuid4().hex}{PART_SUFFIX}"
-        self._left.append(path)
-        return path
-
-    def keep(self, path: Path, name: str) -> None:
-        """Give a written file its final name."""
-        final = self._folder / name
-        self._left.append(final)
-        sync_to_disk(path)
-        os.replace(path, final)
-
-    def finish(self, name: str, text: str) -> None:
-        """Write the receipt, once its attachments are on the disk."""
-        unfinished = self.new_file()
-        unfinished.write_text(text, encoding="utf-8")
-        sync_to_disk(unfinished)
-        sync_to_disk(self._folder)
-        self._receipt = self._folder / name
-        os.replace(unfinished, self._receipt)
-        sync_to_disk(self._folder)
-
-    def undo(self) -> None:
-        # an interrupt may come right after the last step, when the receipt exists and stays
-        if self._receipt is None or not self._receipt.exists():
-            for path in self._left:
-                path.unlink(missing_ok=True)
 
 
 def _folders(folder: Path) -> list[str]:

@@ -232,24 +232,21 @@ class ResultsStore:
             If the folder or the bucket cannot be written; nothing is left behind.
         """
         pair = _pair(receipt.model.identifier, receipt.benchmark.identifier)
-        with self._backend.writing(pair) as writing:
-            written: dict[str, Path] = {}
+        with self._backend.scratch(pair) as folder:
+            paths: list[Path] = []
             for kind, content in sorted((attachments or {}).items()):
-                path = writing.new_file()
+                path = folder / kind
                 try:
                     _write_attachment(content, path)
                 except _NOT_STORABLE as error:
-                    receipt = _without_attachment(receipt, kind, error)
-                    path.unlink(missing_ok=True)
+                    note = f"{kind} was not stored: {type(error).__name__}: {error}"
+                    receipt = replace(receipt, notes=(*receipt.notes, note))
                     continue
                 info = AttachmentInfo(kind=kind, name="", sha256=file_digest(path, "sha256"), bytes=path.stat().st_size)
                 receipt = replace(receipt, attachments=(*receipt.attachments, info))
-                written[kind] = path
+                paths.append(path)
             receipt = receipt.identified()
-            text = receipt.to_json()
-            for attachment in receipt.attachments:
-                writing.keep(written[attachment.kind], attachment.name)
-            writing.finish(f"{receipt.id}.json", text)
+            self._store(receipt, paths)
         if not self._is_checked:
             self._backend.sweep(pair)
         return receipt
@@ -279,12 +276,20 @@ class ResultsStore:
             path = files[attachment.kind]
             if (path.stat().st_size, file_digest(path, "sha256")) != (attachment.bytes, attachment.sha256):
                 raise ReceiptError(f"{attachment.name} is not what receipt {receipt.id} states", "send it unchanged")
-        with self._backend.writing(_pair(receipt.model.identifier, receipt.benchmark.identifier)) as writing:
-            for attachment in receipt.attachments:
-                path = writing.new_file()
-                shutil.move(files[attachment.kind], path)
-                writing.keep(path, attachment.name)
-            writing.finish(f"{receipt.id}.json", receipt.to_json())
+        with self._backend.scratch(_pair(receipt.model.identifier, receipt.benchmark.identifier)) as folder:
+            self._store(
+                receipt,
+                [
+                    Path(shutil.move(files[attachment.kind], folder / str(number)))
+                    for number, attachment in enumerate(receipt.attachments)
+                ],
+            )
+
+    def _store(self, receipt: Receipt, paths: Sequence[Path]) -> None:
+        """Store a receipt, and its attachments, which are in these files."""
+        pair = _pair(receipt.model.identifier, receipt.benchmark.identifier)
+        files = {attachment.name: path for attachment, path in zip(receipt.attachments, paths, strict=True)}
+        self._backend.store(pair, files, f"{receipt.id}.json", receipt.to_json())
 
     def remove(self, receipt: Receipt) -> None:
         """Remove a receipt, then its attachments.
@@ -676,11 +681,6 @@ def _write_attachment(content: Arrays | str, path: Path) -> None:
     from brainscore_core.supported_data_standards.brainio.netcdf import write_new_netcdf
 
     write_new_netcdf(content.main, path, extras=content.groups or None)
-
-
-def _without_attachment(receipt: Receipt, kind: str, error: Exception) -> Receipt:
-    note = f"{kind} was not stored: {type(error).__name__}: {error}"
-    return replace(receipt, notes=(*receipt.notes, note))
 
 
 def _levels(score: Any) -> Iterator[Any]:

@@ -252,31 +252,25 @@ def counting(
     pairs = listed["models"] * shape[1] + listed["benchmarks"]
 
     current = _are_current(tree, listed["benchmarks"], listed["versions"], listed["states"])
-    has_current = np.zeros(shape[0] * shape[1], dtype=bool)
-    has_current[pairs[current]] = True
-    candidates = np.flatnonzero(current | ~has_current[pairs])
-    moments = listed["created"][candidates]
+    moments = listed["created"]
     if moments.dtype.kind != "f":
         moments = moments.astype(np.int64)  # of datetime64, too
-    newest = np.full(has_current.shape, moments.min(initial=0), dtype=moments.dtype)
-    np.maximum.at(newest, pairs[candidates], moments)
-    chosen = candidates[moments == newest[pairs[candidates]]]
-    index = np.full(has_current.shape, -1, dtype=np.intp)
-    index[pairs[chosen]] = chosen  # of several, the last
+    order = np.lexsort((moments, current))
+    size = shape[0] * shape[1]
+    last = np.full(size, -1, dtype=np.intp)
+    last[pairs[order]] = order  # of several, the last
+    filled = np.flatnonzero(last >= 0)
+    chosen = last[filled]
 
-    filled = np.flatnonzero(index >= 0)
-    at = index[filled]
-    row, state = np.full(index.shape, -1, dtype=np.intp), np.full(index.shape, _MISSING, dtype=np.int8)
-    row[filled] = rows[at]
-    state[filled] = np.where(
-        ~has_current[filled], _OUTDATED,
-        np.where(
-            (listed["states"][at] == _SCORED) & ~np.isfinite(listed["scores"][at]), _UNDEFINED, listed["states"][at]
-        ),
-    )  # fmt: skip
-    value, error = np.full(index.shape, np.nan), np.full(index.shape, np.nan)
-    scored = np.flatnonzero(state == _SCORED)
-    value[scored], error[scored] = listed["scores"][index[scored]], listed["errors"][index[scored]]
+    row, state = np.full(size, -1, dtype=np.intp), np.full(size, _MISSING, dtype=np.int8)
+    value, error = np.full(size, np.nan), np.full(size, np.nan)
+    row[filled] = rows[chosen]
+    states_chosen, scores_chosen = listed["states"][chosen], listed["scores"][chosen]
+    states_chosen = np.where((states_chosen == _SCORED) & ~np.isfinite(scores_chosen), _UNDEFINED, states_chosen)
+    state[filled] = np.where(current[chosen], states_chosen, _OUTDATED)
+    is_scored = state[filled] == _SCORED
+    value[filled[is_scored]] = scores_chosen[is_scored]
+    error[filled[is_scored]] = listed["errors"][chosen][is_scored]
     error[~np.isfinite(error)] = np.nan
     return Counting(row.reshape(shape), state.reshape(shape), value.reshape(shape), error.reshape(shape))
 

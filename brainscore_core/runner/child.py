@@ -230,7 +230,7 @@ def _score_pairs(*, is_forked: bool) -> None:
         seconds_again = 0.0
         try:
             receipt = score(request.model, request.benchmark)
-            result = _receipt_fields(receipt)
+            result = receipt_fields(receipt)
             seconds_again = _seconds_again(receipt)
         except BaseException as error:  # noqa: BLE001 - a plugin may even call sys.exit
             if isinstance(error, SystemExit) and error.code == 128 + signal.SIGTERM:
@@ -270,7 +270,8 @@ def _make_scorer(setup: Setup) -> Any:
     return score
 
 
-def _receipt_fields(receipt: Any) -> dict[str, Any]:
+def receipt_fields(receipt: Any) -> dict[str, Any]:
+    """Fields of a receipt that `Scored` has."""
     return {
         "receipt": receipt.id,
         "state": receipt.state,

@@ -8,12 +8,10 @@ from typing import Any
 from brainscore_core.errors import UserError
 from brainscore_core.receipts.receipt import Receipt, RunInfo
 from brainscore_core.results.store import ResultsStore
-from brainscore_core.runner.pair import error_receipt, write_failed
-from brainscore_core.runner.process import Answer, ScoringProcess
+from brainscore_core.runner.process import Answer, ScoringProcess, write_unscored
 from brainscore_core.runner.template import borrow_template, end_idle_templates
 
 _SCORER = "brainscore_core.runner.scoring:score_pair"
-_ERROR_NAMES = {"time": "PairTimeout", "memory": "OutOfMemory", "crash": "ProcessDied"}
 
 
 class ModelProcess:
@@ -52,6 +50,7 @@ class ModelProcess:
         template. The process that is loaded is used if it has the same environment and options.
         """
         self._benchmarks = {benchmark: None} | self._benchmarks
+        info = RunInfo(id=run, isolated=True)
         for with_template in (True, False):
             if self._process is None or (self.model, self._conditions) != (model, (environment, options)):
                 self.end_process()
@@ -67,8 +66,7 @@ class ModelProcess:
             answer = self._process.score(model, benchmark, timeout=timeout, stopped=stopped)
             if isinstance(answer, Answer):
                 if answer.content.error is not None:  # of the scorer itself; it writes errors of plugins into receipts
-                    error = answer.content.error
-                    return error_receipt(self.store, model, benchmark, error, RunInfo(id=run, isolated=True))
+                    return write_unscored(self.store, model, benchmark, answer.content.error, info)
                 return self._receipt(model, benchmark, answer.content.receipt)
             death = answer
             self._process = self.model = None  # it has ended
@@ -78,16 +76,7 @@ class ModelProcess:
                 break
             if with_template:
                 self.say(f"{model} on {benchmark}: the scoring process {death.message}; trying once more")
-        return write_failed(
-            self.store,
-            model,
-            benchmark,
-            kind=_ERROR_NAMES[death.kind],
-            message=f"the scoring process {death.message}",
-            printed=death.tail,
-            seconds=death.seconds,
-            run=RunInfo(id=run, isolated=True),
-        )
+        return write_unscored(self.store, model, benchmark, death, info)
 
     def _receipt(self, model: str, benchmark: str, identifier: str) -> Receipt:
         receipt = self.store.latest(model, benchmark)

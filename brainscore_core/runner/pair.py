@@ -617,18 +617,3 @@ def write_failed(
         run=run,
     )
     return store.write(receipt, {"log": log} if log else None)
-
-
-def error_receipt(
-    store: ResultsStore, model: str, benchmark: str, error: Mapping[str, Any], run: Any = None
-) -> Receipt:
-    """Write a receipt for an error that the scorer raised without writing a receipt."""
-    return write_failed(
-        store,
-        model,
-        benchmark,
-        kind=error["type"],
-        message=f"{error['type']}: {error['message']}".rstrip(": "),
-        traceback=error["traceback"],
-        run=run,
-    )

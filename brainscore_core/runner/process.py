@@ -18,7 +18,10 @@ from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
 from brainscore_core.memory import format_size, system_oom_kills
 from brainscore_core.receipts.output import Captured, unnamed_file
-from brainscore_core.runner.child import End, Message, Pair, Setup, Unavailable, decoded, encoded
+from brainscore_core.receipts.receipt import Receipt, RunInfo
+from brainscore_core.results.store import ResultsStore
+from brainscore_core.runner.child import End, ErrorFields, Message, Pair, Setup, Unavailable, decoded, encoded
+from brainscore_core.runner.pair import write_failed
 from brainscore_core.runner.process_tree import descendants, end_all, memory_of, proportional_memory_of
 from brainscore_core.runner.template import SCRIPT, ForkedProcess, Template
 
@@ -67,6 +70,33 @@ class Death:
     message: str  # description for the user
     seconds: float  # time from the request to its end
     tail: str = ""  # what it printed since it started the pair; if that is very long, the beginning and the end
+
+
+_ERRORS = {"time": "PairTimeout", "memory": "OutOfMemory", "crash": "ProcessDied"}
+
+
+def write_unscored(
+    store: ResultsStore, model: str, benchmark: str, cause: ErrorFields | Death, run: RunInfo, *, remark: str = ""
+) -> Receipt:
+    """Write the receipt of a pair whose process died, or whose scorer raised an error without writing a receipt.
+
+    `remark` follows the description of the death.
+    """
+    if isinstance(cause, Death):
+        return write_failed(
+            store,
+            model,
+            benchmark,
+            kind=_ERRORS[cause.kind],
+            message=f"the scoring process {cause.message}{remark}",
+            printed=cause.tail,
+            seconds=cause.seconds,
+            run=run,
+        )
+    message = f"{cause['type']}: {cause['message']}".rstrip(": ")
+    return write_failed(
+        store, model, benchmark, kind=cause["type"], message=message, traceback=cause["traceback"], run=run
+    )
 
 
 class ScoringProcess:

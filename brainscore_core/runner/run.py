@@ -8,14 +8,15 @@ import queue
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 from brainscore_core.errors import UserError
 from brainscore_core.receipts.environment import platform_code
+from brainscore_core.receipts.schema import present_time
 from brainscore_core.results.backend import StoreError
 from brainscore_core.runner.cluster import (
     Cluster,
@@ -171,6 +172,8 @@ class RunReport:
 Pair = tuple[str, str]
 """Model and benchmark."""
 
+SomeEvent = TypeVar("SomeEvent", bound=Event)
+
 
 @dataclass
 class Work:
@@ -288,8 +291,7 @@ class _Run:
         isolated: bool,
         scorer_options: dict[str, Any],
     ) -> None:
-        now = datetime.now(UTC)
-        self.id = f"{now:%Y%m%dT%H%M%SZ}-{uuid4().hex[:8]}"
+        self.id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{uuid4().hex[:8]}"
         self.options = options
         self.on_event = on_event
         self.common_fields: dict[str, Any] = {  # of all task specifications
@@ -302,7 +304,7 @@ class _Run:
         }
         # any receipt completes a pair that has none; a pair that is scored again needs a newer receipt
         self.missing = {tuple(pending.pair) for pending in plan.pending if pending.why == "missing"}
-        self.since = plan.created or f"{now:%Y-%m-%dT%H:%M:%S.%f}Z"
+        self.since = plan.created or present_time()
         self.works = [Work(task.model, task.benchmarks, task.memory, task.gpu) for task in plan.tasks]
         self.n_submitted = 0  # tasks
         self.waiting: deque[Work] = deque()
@@ -340,18 +342,18 @@ class _Run:
     def _run_works(self) -> None:
         works, large = self._split_by_memory(self.works)
         if works:
-            self._start_template(works)
+            # the template of workers on this machine imports and loads while they are started
+            start_shared_template(
+                self.options, self.common_fields["scorer"], works[0].benchmarks, options=self.common_fields["options"]
+            )
             self._run_tasks(works, bigger_than=None)
         for pair, (work, limit) in self.too_large.items():
             large.append(Work(work.model, (pair[1],), work.memory, work.gpu, limit + 1))
         if large:
-            self._run_tasks(merge_by_model(large), bigger_than=min(self._insufficient_limits()))
-
-    def _start_template(self, works: list[Work]) -> None:
-        """Let the template of workers on this machine import and load while they are started."""
-        start_shared_template(
-            self.options, self.common_fields["scorer"], works[0].benchmarks, options=self.common_fields["options"]
-        )
+            limits = [limit for _, limit in self.too_large.values()]  # that were not enough
+            if self.options.scheduler is None and self.options.slurm is None:
+                limits.append(self.options.worker_memory)
+            self._run_tasks(merge_by_model(large), bigger_than=min(limits))
 
     def _split_by_memory(self, works: list[Work]) -> tuple[list[Work], list[Work]]:
         """Separate tasks that need more memory than a worker on this machine has, if a bigger worker is possible."""
@@ -362,12 +364,6 @@ class _Run:
             return works, []
         large = [work for work in works if (work.memory or 0) > options.worker_memory]
         return [work for work in works if work not in large], large
-
-    def _insufficient_limits(self) -> Iterator[int]:
-        """Memory limits of workers that were not enough for some tasks."""
-        yield from (limit for _, limit in self.too_large.values())
-        if self.options.scheduler is None and self.options.slurm is None:
-            yield self.options.worker_memory
 
     def _run_tasks(self, works: list[Work], *, bigger_than: int | None) -> None:
         """Run tasks on a cluster; with `bigger_than`, on workers with more memory than these bytes."""
@@ -507,9 +503,7 @@ class _Run:
             self.attempts[pair] = message["attempt"]
             self.workers[pair] = message["worker"]
             self.begun_benchmarks.add(pair[1])
-            self.on_event(
-                PairStarted(model=pair[0], benchmark=pair[1], worker=message["worker"], attempt=message["attempt"])
-            )
+            self.on_event(_event(PairStarted, message))
         elif kind == "retried":
             self._record_retry(pair, message["reason"])
         elif pair in self.ended:
@@ -520,19 +514,9 @@ class _Run:
                 self.all_seconds += message["seconds"]
                 self.n_timed += 1
                 self.seconds_again[pair[0]] = message["seconds_again"]
-            self._record_end(
-                PairFinished(
-                    model=pair[0],
-                    benchmark=pair[1],
-                    receipt_id=message["receipt"],
-                    state=message["state"],
-                    score=message["score"],
-                    seconds=message["seconds"],
-                    reason=message["reason"],
-                )
-            )
+            self._record_end(_event(PairFinished, {**message, "receipt_id": message["receipt"]}))
         elif kind == "skipped":
-            self._record_end(PairSkipped(model=pair[0], benchmark=pair[1], reason=message["reason"]))
+            self._record_end(_event(PairSkipped, message))
         elif kind == "memory" and pair not in self.too_large:
             # recorded when the event arrives, since the task's result is lost if a later pair raises an error
             work = work or next((running for _, running in self.running.values() if pair in running.pairs), None)
@@ -549,9 +533,7 @@ class _Run:
                 self._postpone(replace(work, benchmarks=(pair[1],)), _RETRY_SECONDS)
             else:
                 owner = f" ({message['owner']})" if message["owner"] else ""
-                self._record_end(
-                    PairSkipped(model=pair[0], benchmark=pair[1], reason=f"another process is scoring it{owner}")
-                )
+                self._record_end(_event(PairSkipped, {**message, "reason": f"another process is scoring it{owner}"}))
 
     def _record_retry(self, pair: Pair, reason: str) -> None:
         event = PairRetried(model=pair[0], benchmark=pair[1], reason=reason)
@@ -631,6 +613,11 @@ class _Run:
         stopping = threading.Thread(target=stop, daemon=True)  # a worker that is lost never answers
         stopping.start()
         stopping.join(_STOP_SECONDS)
+
+
+def _event(kind: type[SomeEvent], message: Mapping[str, Any]) -> SomeEvent:
+    """The event that a worker reports."""
+    return kind(**{declared.name: message[declared.name] for declared in fields(kind) if declared.name in message})
 
 
 def _json_copy(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -459,13 +459,35 @@ def verify(
 ) -> Verification:
     """Score the pair of a receipt again, and report whether the result is the same or which part differs.
 
-    `receipt`: the receipt, or its JSON file. `model`, `how`: a model that is not registered, and its options, as for
-    :func:`run_pair`. `results`: where to keep the new receipt; by default it is not kept. `tolerance`: how far digits
-    may differ in results that count as the same. `stored_activations`: whether to use stored activations, which makes
-    the verification weaker; otherwise ``BRAINSCORE_ACTIVATIONS`` names a temporary folder in the meantime. `isolated`:
-    whether the model runs in a process of its own; by default as in the receipt. `on_foreseen`: called before the pair
-    is scored, with the changes that are already known. Raises UserError if the model is not registered and `model` is
-    missing, or the benchmark is not registered.
+    Parameters
+    ----------
+    receipt : Receipt, Stored, or path
+        The receipt to verify, or its JSON file.
+    model : optional
+        The model if it is not registered: ``path/to/file.py:make_model``, or as for the function `score` of its domain.
+    how : mapping, optional
+        Options of a model that is not registered, as for the function `score` of its domain.
+    results : ResultsStore, optional
+        Where to keep the new receipt; by default it is not kept.
+    tolerance : Tolerance, optional
+        How far digits may differ in results that count as the same.
+    stored_activations : bool
+        Whether to use stored activations, which makes the verification weaker. Otherwise activations are computed, and
+        ``BRAINSCORE_ACTIVATIONS`` names a temporary folder in the meantime.
+    isolated : bool, optional
+        Whether the model runs in a process and an environment of its own; by default as in the receipt.
+    on_foreseen : callable, optional
+        Called before the pair is scored, with the changes that are already known.
+
+    Returns
+    -------
+    brainscore_core.scoring.Verification
+        With ``verdict``: ``'same'``, ``'within tolerance'``, ``'different'`` or ``'not verified'``.
+
+    Raises
+    ------
+    brainscore_core.errors.UserError
+        The model is not registered and `model` is missing, or the benchmark is not registered.
     """
     from brainscore_core.results.store import ResultsStore
     from brainscore_core.runner import verification

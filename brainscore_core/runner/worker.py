@@ -18,9 +18,9 @@ from brainscore_core.receipts.environment import platform_code
 from brainscore_core.receipts.receipt import Receipt, RunInfo
 from brainscore_core.results.claims import Claim
 from brainscore_core.results.store import ResultsStore
-from brainscore_core.runner.child import Scored
-from brainscore_core.runner.pair import error_receipt, write_failed
-from brainscore_core.runner.process import Answer, Death, ScoringProcess, scoring_environment
+from brainscore_core.runner.child import Scored, receipt_fields
+from brainscore_core.runner.pair import write_failed
+from brainscore_core.runner.process import Answer, Death, ScoringProcess, scoring_environment, write_unscored
 from brainscore_core.runner.template import Template, borrow_template
 
 OWNER = "run "
@@ -120,6 +120,7 @@ class _Task:
             "options": dict(spec.options),
         }
         self.environment = scoring_environment(spec.threads, self.limit) | getattr(worker, "scoring_variables", {})
+        self.run_info = RunInfo(id=spec.run, isolated=spec.isolated)
         self.process: ScoringProcess | None = None
         self.attempts: Counter[str] = Counter()
         self.remaining: list[str] = []
@@ -142,17 +143,14 @@ class _Task:
                 if outcome["what"] == "claimed":
                     waiting.append(benchmark)
                 else:
-                    self._end(outcome)
+                    self.outcomes.append(self._report(outcome))
             # other processes had claimed these pairs; they may be finished or released by now
             for benchmark in waiting:
-                self._end(self._pair(benchmark))
+                self.outcomes.append(self._report(self._pair(benchmark)))
         finally:
             if self.process is not None:
                 self.process.finish()
         return self.outcomes
-
-    def _end(self, outcome: dict[str, Any]) -> None:
-        self.outcomes.append(self._report(outcome))
 
     def stopped(self) -> bool:
         """Whether the run was stopped or this task was cancelled."""
@@ -195,10 +193,6 @@ class _Task:
             ):
                 return None
         self._fork()
-        return self._first()
-
-    def _first(self) -> str:
-        """First remaining benchmark that need not be waited for, or else the first one."""
         template = None if self.process is None else self.process.template
         ready = [] if template is None else self._ready(template)
         return (ready or self.remaining)[0]
@@ -251,8 +245,9 @@ class _Task:
                 if attempts >= ATTEMPTS or not _model_lacked_memory(latest):
                     return self._finished(benchmark, latest, 0.0)  # its worker died before it reported the receipt
         if attempts >= ATTEMPTS:
-            death = Death(kind="crash", message="lost its worker twice", seconds=0.0)
-            return self._failed(benchmark, death, "WorkerLost")
+            kind, message = "WorkerLost", "lost its worker twice"
+            lost = write_failed(self.store, self.spec.model, benchmark, kind=kind, message=message, run=self.run_info)
+            return self._finished(benchmark, lost, 0.0)
         return None
 
     def _score(self, benchmark: str, attempts: int) -> dict[str, Any]:
@@ -277,10 +272,8 @@ class _Task:
                 return self._outcome("stopped", benchmark)
             if result.kind == "memory" and attempts < ATTEMPTS and self.bigger_exists:
                 return self._outcome("memory", benchmark, reason=result.message, limit=self.limit)
-            if result.kind == "time":
-                return self._failed(benchmark, result, "PairTimeout")
-            if result.kind == "memory" or attempts >= ATTEMPTS:
-                return self._failed(benchmark, result, "OutOfMemory" if result.kind == "memory" else "ProcessDied")
+            if result.kind != "crash" or attempts >= ATTEMPTS:
+                return self._failed(benchmark, result)
             self._report(self._outcome("retried", benchmark, reason=f"the scoring process {result.message}"))
 
     def _needs_more_memory(self, benchmark: str, answer: Answer) -> bool:
@@ -293,50 +286,23 @@ class _Task:
     def _answered(self, answer: Answer) -> dict[str, Any]:
         content: Scored = answer.content
         if content.error is not None:  # of the scorer itself, which writes receipts for errors of plugins
-            receipt = error_receipt(self.store, self.spec.model, content.benchmark, content.error, self._run_info())
+            receipt = write_unscored(self.store, self.spec.model, content.benchmark, content.error, self.run_info)
             return self._finished(content.benchmark, receipt, answer.seconds)
-        return self._outcome(
-            "finished",
-            content.benchmark,
-            receipt=content.receipt,
-            state=content.state,
-            score=content.score,
-            reason=content.reason,
-            seconds=answer.seconds,
-            seconds_again=self.seconds_again,
-        )
+        fields = {name: getattr(content, name) for name in ("receipt", "state", "score", "reason")}
+        costs = {"seconds": answer.seconds, "seconds_again": self.seconds_again}
+        return self._outcome("finished", content.benchmark, **fields, **costs)
 
-    def _failed(self, benchmark: str, death: Death, kind: str) -> dict[str, Any]:
-        message = f"the scoring process {death.message}" if kind != "WorkerLost" else death.message
-        if kind == "OutOfMemory":
-            message += "" if self.bigger_exists else "; no worker has more memory"
+    def _failed(self, benchmark: str, death: Death) -> dict[str, Any]:
+        remark = ""
+        if death.kind == "memory":
+            remark = "" if self.bigger_exists else "; no worker has more memory"
             if self.spec.memory:
-                message += f" (the pair was expected to need {format_size(self.spec.memory)})"
-        receipt = write_failed(
-            self.store,
-            self.spec.model,
-            benchmark,
-            kind=kind,
-            message=message,
-            printed=death.tail,
-            seconds=death.seconds,
-            run=self._run_info(),
-        )
+                remark += f" (the pair was expected to need {format_size(self.spec.memory)})"
+        receipt = write_unscored(self.store, self.spec.model, benchmark, death, self.run_info, remark=remark)
         return self._finished(benchmark, receipt, death.seconds)
 
-    def _finished(self, benchmark: str, receipt: Any, seconds: float) -> dict[str, Any]:
-        return self._outcome(
-            "finished",
-            benchmark,
-            receipt=receipt.id,
-            state=receipt.state,
-            score=None if receipt.score is None else receipt.score.value,
-            reason=receipt.reason,
-            seconds=seconds,
-        )
-
-    def _run_info(self) -> Any:
-        return RunInfo(id=self.spec.run, isolated=self.spec.isolated)
+    def _finished(self, benchmark: str, receipt: Receipt, seconds: float) -> dict[str, Any]:
+        return self._outcome("finished", benchmark, **receipt_fields(receipt), seconds=seconds)
 
     def _outcome(self, kind: str, benchmark: str, **details: Any) -> dict[str, Any]:
         return {"what": kind, "model": self.spec.model, "benchmark": benchmark, **details}

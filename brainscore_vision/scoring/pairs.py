@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from brainscore_core.domains import domain
 from brainscore_core.runner import scoring
 from brainscore_core.runner.reproduction import PublishedScore
 from brainscore_core.runner.scoring import data_name
+from brainscore_core.runner.scoring import verify as verify
 from brainscore_vision.catalogue import leaderboard_tree
 from brainscore_vision.model_interface import BrainModel
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from brainscore_core.metrics import Score
     from brainscore_core.receipts.receipt import RunInfo
     from brainscore_core.runner.pair import Outcome
-    from brainscore_core.scoring import Change, Receipt, ResultsStore, Stored, Tolerance, Verification
+    from brainscore_core.scoring import ResultsStore
 
 
 def score(
@@ -138,77 +138,6 @@ def run_pair(
         raise_errors=raise_errors,
         run=run,
         log=log,
-    )
-
-
-def verify(
-    receipt: Receipt | Stored | str | Path,
-    *,
-    model: Any = None,
-    how: Mapping[str, Any] | None = None,
-    results: ResultsStore | None = None,
-    tolerance: Tolerance | None = None,
-    stored_activations: bool = False,
-    isolated: bool | None = None,
-    on_foreseen: Callable[[Sequence[Change]], None] | None = None,
-) -> Verification:
-    """Score the pair of a receipt again, and report whether the result is the same or which part differs.
-
-    Parameters
-    ----------
-    receipt : Receipt, Stored, or path
-        The receipt to verify, or its JSON file.
-    model : optional
-        The model if it is not registered: ``path/to/file.py:make_model``, or as for `brainscore_vision.score`.
-    how : mapping, optional
-        Options of a model that is not registered, as for `brainscore_vision.score`.
-    results : ResultsStore, optional
-        Where to keep the new receipt; by default it is not kept.
-    tolerance : Tolerance, optional
-        How far digits may differ in results that count as the same.
-    stored_activations : bool
-        Whether to use stored activations, which makes the verification weaker. Otherwise activations are computed, and
-        ``BRAINSCORE_ACTIVATIONS`` names a temporary folder in the meantime.
-    isolated : bool, optional
-        Whether the model runs in a process and an environment of its own; by default as in the receipt.
-    on_foreseen : callable, optional
-        Called before the pair is scored, with the changes that are already known.
-
-    Returns
-    -------
-    brainscore_core.scoring.Verification
-        With ``verdict``: ``'same'``, ``'within tolerance'``, ``'different'`` or ``'not verified'``.
-
-    Raises
-    ------
-    brainscore_core.errors.UserError
-        The model is not registered and `model` is missing, or the benchmark is not registered.
-
-    Examples
-    --------
-    >>> from brainscore_core.benchmarks import BenchmarkBase, ceil_score
-    >>> from brainscore_core.metrics import Score
-    >>> from brainscore_vision import benchmark_registry, model_registry, run_pair
-    >>> class Guess(BenchmarkBase):
-    ...     def __init__(self):
-    ...         super().__init__("Guess2026-accuracy", ceiling_func=lambda: 0.8, version=1)
-    ...     def __call__(self, candidate):
-    ...         return ceil_score(Score(candidate()), self.ceiling)
-    >>> benchmark_registry["Guess2026-accuracy"] = Guess
-    >>> model_registry["guesser"] = lambda: lambda: 0.6
-    >>> verify(run_pair("guesser", "Guess2026-accuracy").receipt).verdict
-    'same'
-    >>> del benchmark_registry["Guess2026-accuracy"], model_registry["guesser"]
-    """
-    return scoring.verify(
-        receipt,
-        model=model,
-        how=how,
-        results=results,
-        tolerance=tolerance,
-        stored_activations=stored_activations,
-        isolated=isolated,
-        on_foreseen=on_foreseen,
     )
 
 
