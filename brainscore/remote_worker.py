@@ -13,12 +13,11 @@ import shutil
 import threading
 import uuid
 import zipfile
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import IO, Any, Self
 from urllib.parse import urlsplit
 
 from brainscore.client.connection import Connection
@@ -76,7 +75,7 @@ class WorkerFolder:
     def keep(self, pair: Pair) -> None:
         """Record the pair that this worker holds."""
         with replacing(self.path / "pair.json") as stream:
-            stream.write(json.dumps(pair.to_dict()).encode())
+            stream.write(json.dumps(asdict(pair)).encode())
         (self.path / "lease").unlink(missing_ok=True)
 
     def next_lease(self) -> str:
@@ -242,8 +241,8 @@ class RemoteWorker:
             version=str(current_environment().packages.get("brainscore", "")),
             code=platform_code(),
             sandbox=_has_sandbox(),
-            without_models=self._without_models,
-            without_benchmarks=self._without_benchmarks,
+            without_models=sorted(self._without_models),
+            without_benchmarks=sorted(self._without_benchmarks),
         )
         if self.work.obstacle != self._obstacle:
             self._obstacle = self.work.obstacle
@@ -279,7 +278,7 @@ class RemoteWorker:
             self._without_benchmarks.add(pair.benchmark)
             self._give_back(pair, folder, problem)
             return
-        with self._renewing(pair) as state:
+        with _Renewal(pair, self.work, self._end) as state:
             receipt = self.process.score(
                 pair.model,
                 pair.benchmark,
@@ -353,34 +352,31 @@ class RemoteWorker:
         folder.forget()
         self.say(f"{pair}: given back: {reason}")
 
-    @contextmanager
-    def _renewing(self, pair: Pair) -> Iterator[_LeaseState]:
-        """Renew the lease of a pair in a thread while this context is open."""
-        state = _LeaseState(pair, self.work, self._end)
-        thread = threading.Thread(target=state.renew_regularly, name="renewal", daemon=True)
-        thread.start()
-        try:
-            yield state
-        finally:
-            state.closed.set()
-            thread.join(timeout=30)
 
-
-class _LeaseState:
-    """What the site says about a lease while its pair is scored."""
+class _Renewal:
+    """Renews the lease of a pair in a thread while its block runs, and keeps what the site says about it."""
 
     def __init__(self, pair: Pair, work: Work, end: threading.Event) -> None:
         self.lost = self.cancelled = False
         self.refusal: UserError | None = None  # why the site does not accept requests of this worker any more
-        self.closed = threading.Event()
         self._pair, self._work, self._end = pair, work, end
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._renew_regularly, name="renewal", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._closed.set()
+        self._thread.join(timeout=30)
 
     def stopped(self) -> bool:
         """Whether scoring must end."""
         return self.lost or self.cancelled or self.refusal is not None or self._end.is_set()
 
-    def renew_regularly(self) -> None:
-        while not self.closed.wait(self._pair.lease_seconds / _RENEWALS):
+    def _renew_regularly(self) -> None:
+        while not self._closed.wait(self._pair.lease_seconds / _RENEWALS):
             try:
                 held, self.cancelled = self._work.renew(self._pair)
             except DataUnavailable:  # the site may be restarting; the result is uploaded if the lease outlives it
@@ -459,10 +455,6 @@ class Pair:
         except (KeyError, TypeError) as error:
             raise UserError("the site sent work that cannot be read", remedy="update brainscore") from error
 
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain values."""
-        return asdict(self)
-
 
 class Work:
     """The requests of a worker whose name is unique on the site; the token needs the scope ``jobs:run``."""
@@ -473,26 +465,13 @@ class Work:
         self.obstacle = ""
         """Why the site gave no pair at the last request, although some may be waiting."""
 
-    def take(
-        self,
-        *,
-        lease: str,
-        version: str,
-        code: str,
-        sandbox: bool,
-        without_models: Collection[str],
-        without_benchmarks: Collection[str],
-    ) -> Pair | None:
-        """Take the next pair, or the one that was taken with the same token before; None if none is waiting."""
-        answer = self._post(
-            "work",
-            lease=lease,
-            version=version,
-            code=code,
-            sandbox=sandbox,
-            without_models=sorted(without_models),
-            without_benchmarks=sorted(without_benchmarks),
-        )
+    def take(self, *, lease: str, **worker: Any) -> Pair | None:
+        """Take the next pair, or the one that was taken with the same token before; None if none is waiting.
+
+        `worker`: ``version`` and ``code`` of the platform here, whether there is a ``sandbox``, and which models and
+        benchmarks cannot be scored here, ``without_models`` and ``without_benchmarks``.
+        """
+        answer = self._post("work", lease=lease, **worker)
         self.obstacle = str(answer.get("reason") or "")
         return None if answer.get("pair") is None else Pair.from_dict(answer["pair"])
 

@@ -1,5 +1,6 @@
 """Find which parts that a score depends on differ between two receipts."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from posixpath import basename
@@ -25,7 +26,7 @@ CIRCUMSTANCES = ("python", "platform", "processor", "stored activations", "other
 """Parts whose change usually changes only the last digits, if anything."""
 
 _HASH_LENGTH = 12
-_NOT_SETTINGS = (" was not stored", " were not stored", "the ceiling was not recorded")
+_NOT_SETTINGS = re.compile(" was not stored| were not stored|the ceiling was not recorded")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,8 +78,9 @@ def _changes(a: Receipt, b: Receipt, unknown: list[str]) -> Iterator[Change]:
     if same_model:
         yield from _code("model code", a.model.plugin, b.model.plugin, unknown)
     if same_benchmark:
-        if _both_given(a.benchmark.version, b.benchmark.version) and a.benchmark.version != b.benchmark.version:
-            yield Change(part="benchmark version", item="", a=str(a.benchmark.version), b=str(b.benchmark.version))
+        first, second = a.benchmark.version, b.benchmark.version
+        if first is not None and second is not None and first != second:
+            yield Change(part="benchmark version", item="", a=str(first), b=str(second))
         yield from _code("benchmark code", a.benchmark.plugin, b.benchmark.plugin, unknown)
     if same_model and same_benchmark:
         yield from _data(a.data, b.data, complete, unknown)
@@ -202,7 +204,9 @@ def _weights(a: Receipt, b: Receipt, complete: bool, unknown: list[str]) -> Iter
 
 def _settings(a: Receipt, b: Receipt, complete: bool) -> Iterator[Change]:
     """Compare notes, which contain what was chosen for a model, such as layers and preprocessing."""
-    first, second = ([note for note in receipt.notes if complete and _is_setting(note)] for receipt in (a, b))
+    first, second = (
+        [note for note in receipt.notes if complete and not _NOT_SETTINGS.search(note)] for receipt in (a, b)
+    )
     for note in first:
         if note not in second:
             yield Change(part="settings", item=note, a="", b=None)
@@ -215,10 +219,6 @@ def _settings(a: Receipt, b: Receipt, complete: bool) -> Iterator[Change]:
     isolated = ["yes" if receipt.run is not None and receipt.run.isolated else "no" for receipt in (a, b)]
     if isolated[0] != isolated[1]:
         yield Change(part="settings", item="isolated", a=isolated[0], b=isolated[1])
-
-
-def _is_setting(note: str) -> bool:
-    return not any(text in note for text in _NOT_SETTINGS)
 
 
 def _seeds(a: Mapping[str, Any], b: Mapping[str, Any], complete: bool) -> Iterator[Change]:
@@ -249,7 +249,3 @@ def _in_one(part: str, item: str, value: str, in_a: bool) -> Change:
 
 def _short(digest: str | None) -> str:
     return f"{digest[:_HASH_LENGTH]}…" if digest else "of unknown content"
-
-
-def _both_given(*values: object) -> bool:
-    return all(value is not None for value in values)

@@ -274,37 +274,25 @@ _MAX_REQUESTS = 10  # at a time; as many as boto3 keeps connections
 _PROBE = ".brain-score-results"
 
 
-class BucketBackend:
-    """Files of receipts below a prefix of a bucket.
-
-    The address is ``s3://bucket`` or ``s3://bucket/prefix``.
-    """
+class BucketBackend(Bucket):
+    """Files of receipts below a prefix of a bucket."""
 
     def __init__(self, address: str) -> None:
-        self._bucket = Bucket(address)
+        super().__init__(address)
         self._is_writable = False
-        self.claims = BucketClaims(self._bucket)
-
-    @property
-    def address(self) -> str:
-        """Bucket and prefix."""
-        return self._bucket.address
-
-    def address_of(self, name: str) -> str:
-        """Return the address of a file."""
-        return self._bucket.address_of(name)
+        self.claims = BucketClaims(self)
 
     def require_writable(self) -> None:
         """Check that the bucket can be written and listed, with a small object, ``.brain-score-results``."""
         if not self._is_writable:
-            self._bucket.put(_PROBE, b"Brain-Score keeps receipts here.\n")
-            next(iter(self._bucket.listed("", at_most=1)), None)
+            self.put(_PROBE, b"Brain-Score keeps receipts here.\n")
+            next(iter(self.listed("", at_most=1)), None)
             self._is_writable = True
 
     def names(self, benchmark: str | None, model: str | None) -> list[str]:
         """List receipts and attachments, sorted."""
         prefix = "" if benchmark is None else f"{benchmark}/" if model is None else f"{benchmark}/{model}/"
-        entries = ((entry.name, entry.name.split("/")) for entry in self._bucket.listed(prefix))
+        entries = ((entry.name, entry.name.split("/")) for entry in self.listed(prefix))
         return sorted(
             name
             for name, path in entries
@@ -315,7 +303,7 @@ class BucketBackend:
         """Read objects concurrently, in the order of `names`."""
 
         def read_one(name: str) -> bytes | OSError:
-            stored = self._bucket.get(name)
+            stored = self.get(name)
             return FileNotFoundError(name) if stored is None else stored.data
 
         if len(names) == 1:
@@ -340,12 +328,12 @@ class BucketBackend:
 
     def open_index(self, name: str) -> IO[bytes] | None:
         """Read an object below the prefix."""
-        stored = self._bucket.get(name)
+        stored = self.get(name)
         return None if stored is None else io.BytesIO(stored.data)
 
     def write_index(self, name: str, data: memoryview) -> None:
         """Replace an object below the prefix."""
-        self._bucket.put(name, bytes(data))
+        self.put(name, bytes(data))
 
     @contextmanager
     def scratch(self, pair: str) -> Iterator[Path]:
@@ -366,22 +354,22 @@ class BucketBackend:
                 uploads = {archive_of(key): archive}
             for upload, path in uploads.items():
                 uploaded.append(upload)
-                self._bucket.upload(path, upload)
+                self.upload(path, upload)
             self._put_receipt(key, text.encode())
         except BaseException:
             with suppress(StoreError):  # the error that interrupted the writing is raised
-                if uploaded and self._bucket.get(key) is None:
+                if uploaded and self.get(key) is None:
                     for upload in uploaded:
-                        self._bucket.delete(upload)
+                        self.delete(upload)
             raise
 
     def _put_receipt(self, key: str, data: bytes) -> None:
         try:
-            self._bucket.put(key, data, over=None)
+            self.put(key, data, over=None)
         except Occupied as error:
-            stored = self._bucket.get(key)  # an answer may be lost, and the request sent again
+            stored = self.get(key)  # an answer may be lost, and the request sent again
             if stored is None or stored.data != data:
-                address = self._bucket.address_of(key)
+                address = self.address_of(key)
                 raise StoreError(f"{address} exists with other content", remedy="score again") from error
 
     def local_file(self, name: str, digest: str) -> Path:
@@ -391,10 +379,10 @@ class BucketBackend:
             return path
         partial = path.with_name(f".{uuid4().hex}")
         try:
-            if self._bucket.download(name, partial):
+            if self.download(name, partial):
                 os.replace(partial, path)
                 return path
-            if not self._bucket.download(archive_of(name), partial):
+            if not self.download(archive_of(name), partial):
                 raise FileNotFoundError(name)
             return from_archive(partial, name, digest)
         finally:
@@ -402,18 +390,18 @@ class BucketBackend:
 
     def remove(self, name: str) -> bool:
         """Remove an object; False if it does not exist."""
-        if self._bucket.head(name) is None:
+        if self.head(name) is None:
             return False
-        self._bucket.delete(name)
+        self.delete(name)
         return True
 
     def sweep(self, pair: str) -> None:
         """Remove day-old attachments without a receipt, which killed writers left."""
         try:
-            entries = [(entry.name.rpartition("/")[2], entry) for entry in self._bucket.listed(f"{pair}/")]
+            entries = [(entry.name.rpartition("/")[2], entry) for entry in self.listed(f"{pair}/")]
             receipts = {file.partition(".")[0] for file, _ in entries if file.endswith(".json")}
             for file, entry in entries:
                 if not file.startswith(".") and file.partition(".")[0] not in receipts and entry.age > STALE:
-                    self._bucket.delete(entry.name)
+                    self.delete(entry.name)
         except StoreError:
             return  # a user who may write need not be allowed to delete

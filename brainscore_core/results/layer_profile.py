@@ -145,16 +145,7 @@ class LayerProfile:
         """Make a profile from the result of :meth:`to_dict`."""
         fields = {key: value for key, value in data.items() if key not in _DERIVED}
         scores = tuple(
-            LayerScore(
-                layer=score["layer"],
-                features=score["features"],
-                score=_none_to_nan(score["score"]),
-                error=_none_to_nan(score["error"]),
-                ci=(_none_to_nan(score["ci"][0]), _none_to_nan(score["ci"][1])),
-                raw=_none_to_nan(score["raw"]),
-                halves=tuple((_none_to_nan(a), _none_to_nan(b)) for a, b in score["halves"]),
-                reason=score["reason"],
-            )
+            LayerScore(**{name: value if name == "reason" else _none_to_nan(value) for name, value in score.items()})
             for score in data["scores"]
         )
         return cls(**fields | {"scores": scores, "ceiling": _none_to_nan(fields["ceiling"])})
@@ -191,8 +182,10 @@ def _nan_to_none(value: Any) -> Any:
     return value
 
 
-def _none_to_nan(value: float | None) -> float:
-    return math.nan if value is None else float(value)
+def _none_to_nan(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_none_to_nan(item) for item in value)
+    return math.nan if value is None else value
 
 
 def _figure(profile: LayerProfile, width: float) -> "Svg":

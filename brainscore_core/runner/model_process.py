@@ -8,7 +8,8 @@ from typing import Any
 from brainscore_core.errors import UserError
 from brainscore_core.receipts.receipt import Receipt, RunInfo
 from brainscore_core.results.store import ResultsStore
-from brainscore_core.runner.process import Answer, ScoringProcess, write_unscored
+from brainscore_core.runner.child import Scored
+from brainscore_core.runner.process import ScoringProcess, write_unscored
 from brainscore_core.runner.template import borrow_template, end_idle_templates
 
 _SCORER = "brainscore_core.runner.scoring:score_pair"
@@ -64,10 +65,10 @@ class ModelProcess:
                 self._process = ScoringProcess(settings, **how)
                 self.model, self._conditions = model, (environment, options)
             answer = self._process.score(model, benchmark, timeout=timeout, stopped=stopped)
-            if isinstance(answer, Answer):
-                if answer.content.error is not None:  # of the scorer itself; it writes errors of plugins into receipts
-                    return write_unscored(self.store, model, benchmark, answer.content.error, info)
-                return self._receipt(model, benchmark, answer.content.receipt)
+            if isinstance(answer, Scored):
+                if answer.error is not None:  # of the scorer itself; it writes errors of plugins into receipts
+                    return write_unscored(self.store, model, benchmark, answer.error, info)
+                return self._receipt(model, benchmark, answer.receipt)
             death = answer
             self._process = self.model = None  # it has ended
             if death.kind == "stopped":

@@ -262,7 +262,7 @@ class PairRecorder:
         return data_of(self._record)
 
     def write(
-        self, code: Mapping[tuple[str, str], Path | None] | None = None, *, run: RunInfo | None = None, log: str = ""
+        self, find: Callable[[str, str], Path | None] | None = None, *, run: RunInfo | None = None, log: str = ""
     ) -> Receipt:
         """Write the receipt, and return it; parameters as for `outcome`.
 
@@ -274,11 +274,11 @@ class PairRecorder:
             self._attachments["log"] = excerpt
         for item, content in self._products.files:
             self.store.keep_products(content, item.sha256)
-        return self.store.write(self._complete(code or {}, run), self._attachments)
+        return self.store.write(self._complete(find, run), self._attachments)
 
     def outcome(
         self,
-        code: Mapping[tuple[str, str], Path | None] | None = None,
+        find: Callable[[str, str], Path | None] | None = None,
         *,
         run: RunInfo | None = None,
         log: str = "",
@@ -286,15 +286,15 @@ class PairRecorder:
     ) -> Outcome:
         """Write the receipt, and return it with the score.
 
-        `code` has the folder or file with the code of each item of `data`; the other parameters are those of
-        :func:`run_pair`.
+        `find` returns the folder or file with the code of a kind and an identifier in `data`; the other parameters are
+        those of :func:`run_pair`.
         """
         from brainscore_core.metrics import Score, declare_no_error  # here, as it imports xarray
 
         if self.store is None:
-            receipt = self._complete(code or {}, run).identified()
+            receipt = self._complete(find, run).identified()
         else:
-            receipt = self.write(code, run=run, log=log)
+            receipt = self.write(find, run=run, log=log)
         if self._raised is not None and raise_errors:
             raise self._raised
         score = self._result
@@ -316,7 +316,7 @@ class PairRecorder:
         elif ceiling is not None:
             self._notes.append(f"the ceiling was not recorded: it has shape {np.shape(ceiling)}, not a single value")
 
-    def _complete(self, code: Mapping[tuple[str, str], Path | None], run: RunInfo | None) -> Receipt:
+    def _complete(self, find: Callable[[str, str], Path | None] | None, run: RunInfo | None) -> Receipt:
         noted: dict[str, list[dict[str, Any]]] = {}
         for item in self._record.items:
             noted.setdefault(item["kind"], []).append({key: value for key, value in item.items() if key != "kind"})
@@ -325,7 +325,7 @@ class PairRecorder:
         return replace(
             self._receipt,
             data=tuple(
-                DataItem(kind=kind, identifier=identifier, plugin=_code(code.get((kind, identifier))))
+                DataItem(kind=kind, identifier=identifier, plugin=_code(find(kind, identifier) if find else None))
                 for kind, identifier in self.data()
             ),
             files=_files(noted.get("file", ())),
@@ -423,9 +423,8 @@ def run_pair(
     )
     with recorder:
         recorder.score(lambda: load_benchmark(benchmark_identifier), lambda: load_model(model_identifier))
-    code = {(kind, identifier): find(kind, identifier) for kind, identifier in recorder.data()}
     printed = log() if callable(log) else log or ""
-    return recorder.outcome(code, run=run, log=printed, raise_errors=raise_errors)
+    return recorder.outcome(find, run=run, log=printed, raise_errors=raise_errors)
 
 
 def _single(score: Any, benchmark: str) -> Score:

@@ -20,7 +20,7 @@ from brainscore_core.memory import format_size, system_oom_kills
 from brainscore_core.receipts.output import Captured, unnamed_file
 from brainscore_core.receipts.receipt import Receipt, RunInfo
 from brainscore_core.results.store import ResultsStore
-from brainscore_core.runner.child import End, ErrorFields, Message, Pair, Setup, Unavailable, decoded, encoded
+from brainscore_core.runner.child import End, ErrorFields, Message, Pair, Scored, Setup, Unavailable, decoded, encoded
 from brainscore_core.runner.pair import write_failed
 from brainscore_core.runner.process_tree import descendants, end_all, memory_of, proportional_memory_of
 from brainscore_core.runner.template import SCRIPT, ForkedProcess, Template
@@ -50,14 +50,6 @@ def scoring_environment(threads: int, limit: int | None) -> dict[str, str]:
     if limit is not None:
         environment["BRAINSCORE_MAX_MEMORY"] = str(int(_PLANNED_SHARE * limit))
     return environment
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """Answer of a scoring process, and the seconds since the request."""
-
-    content: Any
-    seconds: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,8 +159,8 @@ class ScoringProcess:
         answer = self._wait(_READY_SECONDS, stopped)
         if isinstance(answer, Death):
             return answer
-        if isinstance(answer.content, Unavailable):
-            problem = answer.content.error
+        if isinstance(answer, Unavailable):
+            problem = answer.error
             self.close()
             raise UserError(problem["message"], remedy=problem["remedy"] or problem["traceback"])
         self._ready = True
@@ -181,7 +173,7 @@ class ScoringProcess:
         *,
         timeout: float | None,
         stopped: Callable[[], bool],
-    ) -> Answer | Death:
+    ) -> Scored | Death:
         """Score a pair.
 
         After `timeout` seconds, or once `stopped` returns True, the process and all its descendants are ended, and the
@@ -190,9 +182,9 @@ class ScoringProcess:
         if death := self.wait_ready(stopped):
             return death
         self._send(Pair(model=model, benchmark=benchmark))
-        result = self._wait(timeout, stopped)
-        if isinstance(result, Answer) and self._template is not None:
-            self._template.learn(result.content.modules)
+        result: Scored | Death = self._wait(timeout, stopped)
+        if isinstance(result, Scored) and self._template is not None:
+            self._template.learn(result.modules)
         return result
 
     def finish(self) -> None:
@@ -224,7 +216,8 @@ class ScoringProcess:
             self._template.give_back()
             self._template = None
 
-    def _wait(self, timeout: float | None, stopped: Callable[[], bool]) -> Answer | Death:
+    def _wait(self, timeout: float | None, stopped: Callable[[], bool]) -> Any:
+        """Wait for an answer; a Death if there is none."""
         start = time.monotonic()
         while True:
             try:
@@ -246,8 +239,7 @@ class ScoringProcess:
                     continue
                 self.close(seconds=0.0 if death.kind == "memory" else _TIDY_SECONDS)
                 return replace(death, tail=self._printed_text())
-            seconds = time.monotonic() - start
-            return self._post_mortem(seconds) if answer is None else Answer(content=answer, seconds=seconds)
+            return self._post_mortem(time.monotonic() - start) if answer is None else answer
 
     def _has_ended(self) -> bool:
         """Whether the process has ended; without reaping it if possible, so that its id is not reused."""
@@ -257,14 +249,14 @@ class ScoringProcess:
                 return os.waitid(os.P_PID, self._process.pid, flags) is not None
         return self._process.poll() is not None
 
-    def _last_answer(self, seconds: float) -> Answer | Death:
+    def _last_answer(self, seconds: float) -> Any:
         """Return the last answer of an ended process, whose pipe a forked process may keep open."""
         end_all([self._process.pid])
         try:
             answer = self._answers.get(timeout=_TIDY_SECONDS)
         except queue.Empty:
             answer = None
-        return self._post_mortem(seconds) if answer is None else Answer(content=answer, seconds=seconds)
+        return self._post_mortem(seconds) if answer is None else answer
 
     def _excess_memory(self) -> int | None:
         """Bytes that the process and its descendants hold, if above the limit; else None."""

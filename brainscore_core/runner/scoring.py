@@ -82,7 +82,7 @@ def run_pair(
         model.check()
         info = model.run_info(run)
         recorder = _score(model, benchmark, results, other_angles=other_angles, products=products)
-        return recorder.outcome(_code_of_data(domain, recorder), run=info, log=log, raise_errors=raise_errors)
+        return recorder.outcome(functools.partial(_code, domain), run=info, log=log, raise_errors=raise_errors)
 
 
 def _name_shown(model: Any) -> str:
@@ -124,10 +124,6 @@ def _score(
         others = domain.feature("scores at other visual angles")(loaded, benchmark)
         recorder.set_visual_angle(replace(angle, others=tuple(others)))
     return recorder
-
-
-def _code_of_data(domain: Domain, recorder: PairRecorder) -> dict[tuple[str, str], Path | None]:
-    return {(kind, identifier): _code(domain, kind, identifier) for kind, identifier in recorder.data()}
 
 
 def _code(domain: Domain, kind: str, identifier: str) -> Path | None:
@@ -309,7 +305,9 @@ def keep_benchmark(benchmark: str, domain: str | None = None, **options: Any) ->
         with suppress(NotImplementedError):
             _ = made.ceiling
     notes = [item for item in record.items if item["kind"] not in _TRANSIENT_NOTES]
-    _describe_here()
+    # what all receipts contain, which is remembered
+    current_environment()
+    describe_plugin(Path(__file__))
     folder = _code(owner, "benchmark", benchmark)
     places = {folder, *(_code(owner, *item) for item in data_of(record))}
     hashes = {str(place): plugin_hash(place) for place in places if place is not None}
@@ -321,13 +319,6 @@ def forget_benchmark(benchmark: str) -> None:
     """Release a benchmark that :func:`keep_benchmark` keeps."""
     _kept_benchmarks.pop(benchmark, None)
     gc.collect()
-
-
-@functools.lru_cache(maxsize=1)
-def _describe_here() -> None:
-    """Determine what all receipts contain, which is remembered."""
-    current_environment()
-    describe_plugin(Path(__file__))
 
 
 def _take_kept_benchmark(identifier: str) -> Any:
@@ -397,7 +388,7 @@ def score_pair(
             info = scored.run_info(run)
             recorded = (regions or {}).get(data_name(benchmark), ())
             recorder = _score(scored, benchmark, store, recorded, products=products)
-            receipt = recorder.write(_code_of_data(owner, recorder), run=info, log=captured.text())
+            receipt = recorder.write(functools.partial(_code, owner), run=info, log=captured.text())
             reusable = receipt.state != "failed" and benchmark not in forget_after
         finally:
             if reusable:

@@ -20,7 +20,7 @@ from brainscore_core.results.claims import Claim
 from brainscore_core.results.store import ResultsStore
 from brainscore_core.runner.child import Scored, receipt_fields
 from brainscore_core.runner.pair import write_failed
-from brainscore_core.runner.process import Answer, Death, ScoringProcess, scoring_environment, write_unscored
+from brainscore_core.runner.process import Death, ScoringProcess, scoring_environment, write_unscored
 from brainscore_core.runner.template import Template, borrow_template
 
 OWNER = "run "
@@ -261,8 +261,8 @@ class _Task:
             except BaseException:
                 self.process.close()  # it may be scoring a pair that is no longer claimed
                 raise
-            if isinstance(result, Answer):
-                self.seconds_again = max(self.seconds_again, result.content.seconds_again)
+            if isinstance(result, Scored):
+                self.seconds_again = max(self.seconds_again, result.seconds_again)
                 if self.bigger_exists and attempts < ATTEMPTS and self._needs_more_memory(benchmark, result):
                     reason = "reported that its model ran out of memory"
                     return self._outcome("memory", benchmark, reason=reason, limit=self.limit)
@@ -276,21 +276,20 @@ class _Task:
                 return self._failed(benchmark, result)
             self._report(self._outcome("retried", benchmark, reason=f"the scoring process {result.message}"))
 
-    def _needs_more_memory(self, benchmark: str, answer: Answer) -> bool:
+    def _needs_more_memory(self, benchmark: str, answer: Scored) -> bool:
         """Whether the pair failed because the process of an isolated model ran out of memory."""
-        if not self.spec.isolated or answer.content.state != "failed":
+        if not self.spec.isolated or answer.state != "failed":
             return False
         latest = self.store.latest(self.spec.model, benchmark)
-        return latest is not None and latest.id == answer.content.receipt and _model_lacked_memory(latest)
+        return latest is not None and latest.id == answer.receipt and _model_lacked_memory(latest)
 
-    def _answered(self, answer: Answer) -> dict[str, Any]:
-        content: Scored = answer.content
-        if content.error is not None:  # of the scorer itself, which writes receipts for errors of plugins
-            receipt = write_unscored(self.store, self.spec.model, content.benchmark, content.error, self.run_info)
-            return self._finished(content.benchmark, receipt, answer.seconds)
-        fields = {name: getattr(content, name) for name in ("receipt", "state", "score", "reason")}
+    def _answered(self, answer: Scored) -> dict[str, Any]:
+        if answer.error is not None:  # of the scorer itself, which writes receipts for errors of plugins
+            receipt = write_unscored(self.store, self.spec.model, answer.benchmark, answer.error, self.run_info)
+            return self._finished(answer.benchmark, receipt, answer.seconds)
+        fields = {name: getattr(answer, name) for name in ("receipt", "state", "score", "reason")}
         costs = {"seconds": answer.seconds, "seconds_again": self.seconds_again}
-        return self._outcome("finished", content.benchmark, **fields, **costs)
+        return self._outcome("finished", answer.benchmark, **fields, **costs)
 
     def _failed(self, benchmark: str, death: Death) -> dict[str, Any]:
         remark = ""

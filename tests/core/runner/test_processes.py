@@ -7,7 +7,8 @@ import time
 import pytest
 
 from brainscore_core.runner import process as process_module
-from brainscore_core.runner.process import Answer, Death, ScoringProcess
+from brainscore_core.runner.child import Scored
+from brainscore_core.runner.process import Death, ScoringProcess
 from brainscore_core.runner.process_tree import end_all, memory_of, proportional_memory_of
 
 psutil = pytest.importorskip("psutil")
@@ -77,8 +78,8 @@ def test_a_process_that_dies_is_noticed_while_what_it_forked_holds_its_pipe(star
 class TestForked:
     def test_what_forked_processes_have_in_common_counts_once(self, started):
         found = started(500_000_000).score("shares", "fork", timeout=30, stopped=lambda: False)
-        assert isinstance(found, Answer)
-        assert found.content.error["message"] == "it lived"
+        assert isinstance(found, Scored)
+        assert found.error["message"] == "it lived"
 
     def test_what_each_has_of_its_own_counts(self, started):
         found = started(500_000_000).score("copies", "fork", timeout=30, stopped=lambda: False)

@@ -11,8 +11,9 @@ import pytest
 from brainscore_core.receipts.output import unnamed_file
 from brainscore_core.runner import ClusterOptions
 from brainscore_core.runner import template as template_module
+from brainscore_core.runner.child import Scored
 from brainscore_core.runner.cluster import starting_early
-from brainscore_core.runner.process import Answer, Death, ScoringProcess, scoring_environment
+from brainscore_core.runner.process import Death, ScoringProcess, scoring_environment
 from brainscore_core.runner.template import Template, TemplateEnded, borrow_template, end_idle_templates, start_template
 
 psutil = pytest.importorskip("psutil")
@@ -102,8 +103,8 @@ def borrow(tmp_path, monkeypatch):
 def scored(process, benchmark, model="m"):
     """Process, its parent, kept benchmarks, whether another model changed it."""
     answer = process.score(model, benchmark, timeout=60, stopped=lambda: False)
-    assert isinstance(answer, Answer), answer
-    pid, parent, rest = answer.content.reason.split(" ", 2)
+    assert isinstance(answer, Scored), answer
+    pid, parent, rest = answer.reason.split(" ", 2)
     return int(pid), int(parent), rest
 
 
