@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -49,29 +50,20 @@ def select(models: Sequence[str], benchmarks: Sequence[str], domain: str | None 
         raise UserError(
             f"the names are of several domains: {', '.join(stated)}", remedy="score the models of each domain by itself"
         )
-    chosen = domain_named(next(iter(stated), None) or _common_domain(requests))
-    names, files = select_models(chosen, [name for kind, _, name in requests if kind == "model"])
-    selected = select_benchmarks(chosen, [name for kind, _, name in requests if kind == "benchmark"])
-    return Selection(chosen.name, names, selected, files)
 
+    def selected_in(chosen: Domain) -> Selection:
+        names, files = select_models(chosen, [name for kind, _, name in requests if kind == "model"])
+        selected = select_benchmarks(chosen, [name for kind, _, name in requests if kind == "benchmark"])
+        return Selection(chosen.name, names, selected, files)
 
-def _common_domain(requests: Sequence[tuple[str, str | None, str]]) -> str:
-    """The domain in which all names and patterns match; else that of the last name, whose error is raised."""
+    if stated:
+        return selected_in(domain_named(next(iter(stated))))
     for candidate in domains():
-        if all(_matches_something(candidate, kind, name) for kind, _, name in requests):
-            return candidate.name
+        with suppress(UserError):
+            return selected_in(candidate)
+    # none fits: the error is that of the domain of the last name
     names = [(kind, name) for kind, _, name in requests if not is_file_reference(name) and not _is_pattern(name)]
-    return find(*names[-1]).domain if names else FIRST
-
-
-def _matches_something(domain: Domain, kind: str, request: str) -> bool:
-    if kind == "model" and is_file_reference(request):
-        return True
-    if kind == "benchmark" and (request == ALL or request.startswith(f"{ALL}:")):
-        return request == ALL or _node_of(domain, request) is not None
-    if domain.knows(kind, request):
-        return True
-    return _is_pattern(request) and any(_fits(name, request) for name in domain.registries[kind])
+    return selected_in(domain_named(find(*names[-1]).domain if names else FIRST))
 
 
 def select_models(domain: Domain, wanted: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
@@ -198,23 +190,15 @@ def _measured_costs(domain: Domain) -> dict[str, Any] | None:
     return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
 
 
-def _node_of(domain: Domain, wanted: str) -> str | None:
-    """The node, or the group of controls, of ``all:NODE``."""
-    node = wanted.partition(":")[2]
-    tree, table = domain.tree(), domain.table
-    node = node if node in table.controls else table.short_names.get(node, node)
-    return node if node in table.controls or (node in tree and not tree[node].benchmark) else None
-
-
 def _group(domain: Domain, wanted: str) -> list[str]:
     """Benchmarks of ``all`` or ``all:NODE``."""
     tree, table, registry = domain.tree(), domain.table, domain.registries["benchmark"]
     if wanted == ALL:
         return [benchmark for benchmark in tree.benchmarks if benchmark in registry]
-    node = _node_of(domain, wanted)
-    if node is None:
+    name = wanted.partition(":")[2]
+    node = name if name in table.controls else table.short_names.get(name, name)
+    if node not in table.controls and (node not in tree or tree[node].benchmark):
         nodes = [*table.short_names, *table.controls, *(name for name in tree if not tree[name].benchmark)]
-        name = wanted.partition(":")[2]
         raise UserError(
             f"{wanted!r}: the leaderboard has no node {name!r}",
             remedy=_nearest(name, nodes) or f"nodes: {', '.join(sorted(nodes))}",
@@ -228,13 +212,9 @@ def _group(domain: Domain, wanted: str) -> list[str]:
     return below
 
 
-def _fits(name: str, pattern: str) -> bool:
-    return fnmatch.fnmatchcase(name.lower(), pattern.lower())
-
-
 def _matching(pattern: str, registry: Iterable[str], noun: str) -> list[str]:
     names = list(registry)
-    matches = [name for name in names if _fits(name, pattern)]
+    matches = [name for name in names if fnmatch.fnmatchcase(name.lower(), pattern.lower())]
     if not matches:
         literal = pattern.translate(str.maketrans("", "", "*?[]"))
         raise UserError(
