@@ -332,17 +332,8 @@ def _take_kept_benchmark(identifier: str) -> Any:
     return kept.benchmark
 
 
-class _ModelKey(NamedTuple):
-    """Two loaded models with the same key are interchangeable."""
-
-    domain: str
-    name: str
-    reference: str | None
-    isolated: bool
-    cage: str  # sandbox options as JSON; empty without a sandbox
-
-
-_cached_model: list[tuple[_ModelKey, ScoredModel]] = []  # at most one; scoring a pair takes it out of the list
+# at most one, by what makes two loaded models interchangeable; scoring a pair takes it out
+_cached_model: dict[tuple[object, ...], ScoredModel] = {}
 
 
 def score_pair(
@@ -376,9 +367,8 @@ def score_pair(
     """
     reference = (files or {}).get(model)
     owner = domain_of("benchmark", benchmark) if domain is None else domain_named(domain)
-    key = _ModelKey(
-        owner.name, model, reference, isolated, "" if cage is None else json.dumps(dict(cage), sort_keys=True)
-    )
+    sandbox = None if cage is None else json.dumps(dict(cage), sort_keys=True)
+    key = (owner.name, model, reference, isolated, sandbox)
     with _exit_on_sigterm(), capture_output() as captured:
         scored = _take_cached_model(key) or ScoredModel(
             owner, reference or model, identifier=model if reference else None, isolated=isolated, cage=cage
@@ -392,7 +382,7 @@ def score_pair(
             reusable = receipt.state != "failed" and benchmark not in forget_after
         finally:
             if reusable:
-                _cached_model[:] = [(key, scored)]
+                _cached_model[key] = scored
             else:
                 scored.close()
     return receipt
@@ -403,16 +393,16 @@ def forget_model() -> None:
     if not _cached_model:
         return
     while _cached_model:
-        _cached_model.pop()[1].close()
+        _cached_model.popitem()[1].close()
     gc.collect()
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():
         torch.cuda.empty_cache()
 
 
-def _take_cached_model(key: _ModelKey) -> ScoredModel | None:
-    if _cached_model and _cached_model[0][0] == key and _cached_model[0][1].alive:
-        return _cached_model.pop()[1]
+def _take_cached_model(key: tuple[object, ...]) -> ScoredModel | None:
+    if key in _cached_model and _cached_model[key].alive:
+        return _cached_model.pop(key)
     forget_model()  # before the next model is loaded: memory may not suffice for two
     return None
 
