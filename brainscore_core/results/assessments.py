@@ -231,7 +231,7 @@ def _about(document: Mapping[str, Any]) -> Row:
 
 def _row(kind: str, name: str | None = None, **columns: Any) -> Row:
     """A row with some columns; `ci` and `difference_ci` are intervals."""
-    limits = {}
+    limits: Row = {}
     for column in ("ci", "difference_ci"):
         interval: Interval | None = columns.pop(column, None)
         low, high = (limit if math.isfinite(limit) else None for limit in interval) if interval else (None, None)

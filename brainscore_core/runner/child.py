@@ -45,6 +45,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TypedDict
 
 _PR_SET_PDEATHSIG = 1  # option of prctl on Linux: the signal to receive when the parent ends
+_PR_SET_CHILD_SUBREAPER = 36  # the same: become the parent of descendants whose parent has ended
 _OOM_SCORE = "500"  # if memory runs out, the system should kill this process, not the worker or the terminal
 
 
@@ -172,7 +173,7 @@ class Refused(Message):
 
 @dataclass(frozen=True, kw_only=True)
 class Reap(Message):
-    """A scoring process that has ended and whose id is to become free."""
+    """A process that has ended, or is about to end, and whose id is to become free."""
 
     pid: int
 
@@ -356,6 +357,9 @@ def _serve_template() -> None:
     with open(os.devnull) as null:
         os.dup2(null.fileno(), 0)
     os.dup2(2, 1)
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)  # successors outlive the process that forked them
+    is_first = True
     successors: list[int] = []
     ended: list[int] = []
     while True:
@@ -366,6 +370,9 @@ def _serve_template() -> None:
             _reap(ended)
             continue
         if not message:
+            with contextlib.suppress(ChildProcessError):
+                while is_first:
+                    os.waitpid(-1, 0)
             os._exit(0)  # other processes may use what Python would remove at its end
         request = decoded(message)
         answer: Message = Loaded()
@@ -389,7 +396,7 @@ def _serve_template() -> None:
                     return
                 os.setsid()  # it stays when its parent is killed, and ends when the worker closes the connection
                 gc.freeze()  # the collector would copy memory that is shared with the parent
-                control, successors, ended = socket.socket(fileno=descriptors[0]), [], []
+                control, is_first, successors, ended = socket.socket(fileno=descriptors[0]), False, [], []
                 continue
             if pid and request.successor:
                 successors.append(pid)

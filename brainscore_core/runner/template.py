@@ -149,8 +149,8 @@ class Template:
                 env={**environment, "TMPDIR": str(scratch)},
                 start_new_session=True,
             )
-        first = _Node(self._process.pid, _Connection(control), {})
-        threading.Thread(target=self._load_all, args=(first,), name="brainscore-template", daemon=True).start()
+        self._first = _Node(self._process.pid, _Connection(control), {})  # stays, and releases ids of its successors
+        threading.Thread(target=self._load_all, name="brainscore-template", daemon=True).start()
 
     @property
     def running(self) -> bool:
@@ -303,14 +303,17 @@ class Template:
                 del _templates[self.purpose]
         with self._changed:
             self._problem = self._problem or "it was closed"
-            self._newest = None
+            is_loaded, self._newest = self._newest is not None, None
             self._changed.notify_all()
-            end_all([self._process.pid, *(node.pid for node in self._nodes)])
-            for node in self._nodes:
+            end_all(node.pid for node in self._nodes if node is not self._first)
+            for node in (self._first, *self._nodes):
                 node.connection.close()
             self._nodes.clear()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=5)
+            self._process.wait(timeout=5 if is_loaded else 0)
+        if self._process.returncode is None:
+            end_all([self._process.pid])
+            self._process.wait()
         self._scratch.close()
 
     def _is_awaited(self, benchmarks: Sequence[str], seconds: float, patience: float | None) -> bool:
@@ -336,13 +339,13 @@ class Template:
         """Benchmarks for which a process need not wait: forked processes have them, or they are not kept."""
         return {*self._refused, *self.kept}
 
-    def _load_all(self, first: _Node) -> None:
+    def _load_all(self) -> None:
         """Import and load what is requested, in a thread."""
         try:
-            if problem := self._request(first, self._load_request(), _START_SECONDS).problem:
+            if problem := self._request(self._first, self._load_request(), _START_SECONDS).problem:
                 raise TemplateEnded(problem)
-            empty = memory_of([first.pid])
-            self._adopt(first)
+            empty = memory_of([self._first.pid])
+            self._adopt(self._first)
             while True:
                 with self._changed:
                     while not (self._problem or self._ahead or self._modules):
@@ -368,8 +371,7 @@ class Template:
             with self._changed:
                 self._problem = self._problem or "it has ended"
                 if self._newest is None:
-                    end_all([first.pid])
-                    first.connection.close()
+                    self._first.connection.close()
                 self._changed.notify_all()
 
     def _load_request(
@@ -442,9 +444,11 @@ class Template:
 
     def _end_replaced(self) -> None:
         """End processes that were replaced and whose forked processes have ended."""
-        for node in [replaced for replaced in self._nodes if replaced is not self._newest and not replaced.n_uses]:
+        for node in [node for node in self._nodes if node not in (self._first, self._newest) and not node.n_uses]:
             node.connection.close()
             self._nodes.remove(node)
+            with contextlib.suppress(TemplateEnded):
+                self._first.connection.send(child.Reap(pid=node.pid))
 
 
 class ForkedProcess:
