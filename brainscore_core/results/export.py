@@ -338,10 +338,8 @@ def _write_parquet(rows: Sequence[dict[str, Any]], columns: Sequence[Column], st
     schema = pyarrow.schema(
         [pyarrow.field(each.name, types[each.type], metadata={"meaning": each.meaning}) for each in columns]
     )
-    arrays = [
-        pyarrow.array([_typed(each.type, row[each.name]) for row in rows], type=types[each.type]) for each in columns
-    ]
-    parquet.write_table(pyarrow.Table.from_arrays(arrays, schema=schema), stream)
+    typed = [{each.name: _typed(each.type, row[each.name]) for each in columns} for row in rows]
+    parquet.write_table(pyarrow.Table.from_pylist(typed, schema=schema), stream)
 
 
 def _typed(kind: ColumnType, value: Any) -> Any:

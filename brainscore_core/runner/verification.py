@@ -220,11 +220,12 @@ def verify(
     foreseen = foresee(expected, plugins=plugins)
     if on_foreseen is not None:
         on_foreseen(foreseen)
-    before = _ids(store, expected)
+    before = _newest(store, expected)
     try:
         new = score(store).receipt
     except Exception as error:
-        failed = _failed(store, expected, before)
+        failed = _newest(store, expected)  # the receipt of the failure, which was just written
+        failed = None if failed == before or failed is None or failed.state != "failed" else failed
         is_expected = expected.error is not None and expected.error.type == type(error).__qualname__
         if isinstance(error, UserError) and not is_expected:
             return Verification(
@@ -253,13 +254,6 @@ def _no_attachment(kind: str) -> Any:
     raise UserError(f"{kind} is not available")
 
 
-def _ids(store: ResultsStore, receipt: Receipt) -> set[str]:
+def _newest(store: ResultsStore, receipt: Receipt) -> Receipt | None:
     listing = store.listing(model=receipt.model.identifier, benchmark=receipt.benchmark.identifier)
-    return {each.id for each in listing.receipts}
-
-
-def _failed(store: ResultsStore, receipt: Receipt, before: set[str]) -> Receipt | None:
-    """Return the receipt of the failure that was just written."""
-    listing = store.listing(model=receipt.model.identifier, benchmark=receipt.benchmark.identifier)
-    new = [each for each in listing.receipts if each.id not in before and each.state == "failed"]
-    return new[-1] if new else None
+    return listing.receipts[-1] if listing.receipts else None
