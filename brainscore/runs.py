@@ -137,7 +137,7 @@ def execute(
     if cage is not None:
         from brainscore_core.isolation.sandbox import require_sandbox
 
-        if options.scheduler is None and options.slurm is None:
+        if options.is_local:
             require_sandbox()  # on other machines, each worker checks this itself
         options_of_pairs["cage"] = dict(cage)
     return run_plan(

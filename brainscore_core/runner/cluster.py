@@ -85,9 +85,14 @@ class ClusterOptions:
             )
 
     @property
+    def is_local(self) -> bool:
+        """Whether workers are started on this machine."""
+        return self.scheduler is None and self.slurm is None
+
+    @property
     def shares_template(self) -> bool:
         """Whether workers share a template and may take over pairs: those of this machine do, without GPUs."""
-        return self.scheduler is None and self.slurm is None and not self.gpus
+        return self.is_local and not self.gpus
 
     @property
     def worker_memory(self) -> int:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
@@ -265,43 +265,32 @@ def run_plan(
         After Ctrl-C, once workers on this machine have ended and claims are released.
     """
     split_scorer(scorer)
-    run = _Run(
-        plan,
-        store_address=str(store_address),
-        scorer=scorer,
-        options=cluster or ClusterOptions(),
-        on_event=on_event or (lambda event: None),
-        isolated=isolated,
-        scorer_options=_json_copy(scorer_options or {}),
-    )
-    return run.execute()
+    options = cluster or ClusterOptions()
+    common_fields = {
+        "store": str(store_address),
+        "scorer": scorer,
+        "isolated": isolated,
+        "options": _json_copy(scorer_options or {}),
+        # workers on this machine import the same code; other workers check that theirs is the same
+        "code": "" if options.is_local else platform_code(),
+    }
+    return _Run(plan, options, common_fields, on_event or (lambda event: None)).execute()
 
 
 class _Run:
-    """A plan in execution."""
+    """A plan in execution; `common_fields` are those of all task specifications."""
 
     def __init__(
         self,
         plan: Plan,
-        *,
-        store_address: str,
-        scorer: str,
         options: ClusterOptions,
+        common_fields: Mapping[str, Any],
         on_event: Callable[[Event], None],
-        isolated: bool,
-        scorer_options: dict[str, Any],
     ) -> None:
         self.id = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{uuid4().hex[:8]}"
         self.options = options
         self.on_event = on_event
-        self.common_fields: dict[str, Any] = {  # of all task specifications
-            "store": store_address,
-            "scorer": scorer,
-            "isolated": isolated,
-            "options": scorer_options,
-            # workers on this machine import the same code; other workers check that theirs is the same
-            "code": platform_code() if options.scheduler is not None or options.slurm is not None else "",
-        }
+        self.common_fields = common_fields
         # any receipt completes a pair that has none; a pair that is scored again needs a newer receipt
         self.missing = {tuple(pending.pair) for pending in plan.pending if pending.why == "missing"}
         self.since = plan.created or present_time()
@@ -351,16 +340,14 @@ class _Run:
             large.append(Work(work.model, (pair[1],), work.memory, work.gpu, limit + 1))
         if large:
             limits = [limit for _, limit in self.too_large.values()]  # that were not enough
-            if self.options.scheduler is None and self.options.slurm is None:
+            if self.options.is_local:
                 limits.append(self.options.worker_memory)
             self._run_tasks(merge_by_model(large), bigger_than=min(limits))
 
     def _split_by_memory(self, works: list[Work]) -> tuple[list[Work], list[Work]]:
         """Separate tasks that need more memory than a worker on this machine has, if a bigger worker is possible."""
         options = self.options
-        if options.scheduler is not None or options.slurm is not None:
-            return works, []
-        if options.bigger_memory <= options.worker_memory:
+        if not options.is_local or options.bigger_memory <= options.worker_memory:
             return works, []
         large = [work for work in works if (work.memory or 0) > options.worker_memory]
         return [work for work in works if work not in large], large
@@ -400,7 +387,6 @@ class _Run:
             key = f"{self.id}-{self.n_submitted}"
             spec = TaskSpec(
                 run=self.id,
-                topic=self.id,
                 key=key,
                 model=work.model,
                 benchmarks=work.benchmarks,
@@ -416,7 +402,7 @@ class _Run:
             )
             future = cluster.client.submit(
                 run_task,
-                spec.to_dict(),
+                asdict(spec),
                 key=key,
                 pure=False,
                 priority=-self.n_submitted,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from brainscore_core.errors import UserError
@@ -37,9 +37,8 @@ _active: Counter[str] = Counter()  # tasks of each run
 class TaskSpec:
     """A task as it is sent to a worker, in plain values."""
 
-    # the run, the topic of its events, and the topic of this task
+    # the run, which is the topic of its events, and the topic of this task
     run: str
-    topic: str
     key: str
     # pairs, in order, and the number of earlier attempts of each
     model: str
@@ -61,10 +60,6 @@ class TaskSpec:
     code: str = ""  # `platform_code` where the run was started; empty: not compared
     # whether tasks of other models wait: this one then ends early if it would have to wait for a template
     others_wait: bool = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """Convert to plain values."""
-        return asdict(self)
 
 
 def run_task(plain: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -307,7 +302,7 @@ class _Task:
         return {"what": kind, "model": self.spec.model, "benchmark": benchmark, **details}
 
     def _report(self, outcome: dict[str, Any]) -> dict[str, Any]:
-        self.worker.log_event([self.spec.topic, self.spec.key], {**outcome, "worker": self.worker.address})
+        self.worker.log_event([self.spec.run, self.spec.key], {**outcome, "worker": self.worker.address})
         return outcome
 
 

@@ -9,7 +9,6 @@ from brainscore_core.errors import UserError
 from brainscore_core.runner import ClusterOptions
 from brainscore_core.runner.child import Scored
 from brainscore_core.runner.plan import make_plan
-from brainscore_core.runner.process import Answer
 from brainscore_core.runner.run import _MAX_LOSSES, Work, _Run
 from brainscore_core.runner.worker import TaskSpec, _Task, run_task
 from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, ModelInfo, Receipt, ResultsStore, RunInfo, StoreError
@@ -22,15 +21,9 @@ require_package("distributed", 'runs need Dask: pip install "brainscore[cluster]
 def run(tmp_path):
     """A run that has not begun, and its only task."""
     address = str(tmp_path / "results")
-    run = _Run(
-        make_plan(["m"], ["A", "B"], ResultsStore(address)),
-        store_address=address,
-        scorer="runner_toys:score",
-        options=ClusterOptions(memory=1_000_000_000),
-        on_event=lambda event: None,
-        isolated=False,
-        scorer_options={},
-    )
+    plan = make_plan(["m"], ["A", "B"], ResultsStore(address))
+    fields = {"store": address, "scorer": "runner_toys:score", "isolated": False, "options": {}, "code": ""}
+    run = _Run(plan, ClusterOptions(memory=1_000_000_000), fields, on_event=lambda event: None)
     return run, run.works[0]
 
 
@@ -119,7 +112,7 @@ def test_a_pair_that_wants_a_bigger_worker_gets_it_where_its_task_fails_afterwar
 
 def spec(address, **changes):
     settings = {
-        "run": "r", "topic": "r", "key": "k", "model": "m", "benchmarks": ("A",), "store": address, "scorer": "a:b",
+        "run": "r", "key": "k", "model": "m", "benchmarks": ("A",), "store": address, "scorer": "a:b",
         "isolated": True, "options": {}, "since": {"A": ""}, "threads": 1, "memory": None, "limit": 1000,
         "largest": 2000, "timeout": None,
     }  # fmt: skip
@@ -146,8 +139,7 @@ class Model:
                 run=self.run,
             )
         )
-        content = Scored(benchmark=benchmark, receipt=receipt.id, state="failed", reason="no memory")
-        return Answer(content=content, seconds=1.0)
+        return Scored(benchmark=benchmark, receipt=receipt.id, state="failed", reason="no memory", seconds=1.0)
 
 
 @pytest.mark.parametrize(
