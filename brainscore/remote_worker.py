@@ -29,8 +29,7 @@ from brainscore_core.isolation.sandbox import require_sandbox
 from brainscore_core.paths import remote_worker_home
 from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.receipts.environment import current_environment, platform_code
-from brainscore_core.runner.model_process import ModelProcess
-from brainscore_core.runner.process import scoring_environment
+from brainscore_core.runner.process import ModelProcess, scoring_environment
 from brainscore_core.scoring import Receipt, ResultsStore
 
 Say = Callable[[str], None]

@@ -18,9 +18,8 @@ from brainscore_core.errors import UserError
 from brainscore_core.receipts.schema import present_time
 from brainscore_core.results.backend import StoreError
 from brainscore_core.runner import ClusterOptions, Event, PairFinished, PairRetried, PairSkipped, PairStarted, run_plan
-from brainscore_core.runner.model_process import ModelProcess
 from brainscore_core.runner.plan import ModelTask, Pair, Pending, Plan
-from brainscore_core.runner.process import scoring_environment
+from brainscore_core.runner.process import ModelProcess, scoring_environment
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_web.jobs.leases import Lease, Renewal
 from brainscore_web.leaderboard.models import Benchmark, Visibility

@@ -11,7 +11,7 @@ from brainscore import remote_worker
 from brainscore.cli import app
 from brainscore.remote_worker import Pair, RemoteWorker, WorkerFolder
 from brainscore_core.errors import DataUnavailable, UserError
-from brainscore_core.runner.model_process import ModelProcess
+from brainscore_core.runner.process import ModelProcess
 from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, Estimate, ModelInfo, Receipt
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from brainscore_core.runner import reproduction
-from brainscore_core.runner.reproduction import PublishedScore, reproduce
+from brainscore_core.runner.verification import PublishedScore, reproduce
 from brainscore_language import catalogue as published_scores
 from brainscore_vision.scoring import pairs as vision_scores
 from brainscore_vision.scoring.pairs import PUBLISHED_SCORES
