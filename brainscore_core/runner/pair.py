@@ -411,7 +411,8 @@ def run_pair(
     >>> outcome.receipt.state, outcome.receipt.score.value, outcome.receipt.raw.value
     ('scored', 0.5, 0.4)
     """
-    find = _finder(plugins)
+    folders = {} if plugins is None or callable(plugins) else plugins
+    find = plugins if callable(plugins) else (lambda kind, identifier: folders.get(kind))
     recorder = PairRecorder(
         model_identifier,
         benchmark_identifier,
@@ -518,15 +519,6 @@ def describe_error(error: Exception) -> tuple[ErrorInfo, str]:
         return described, scrub_text(error.remedy)
     first = next((line for line in message.splitlines() if line.strip()), "")
     return described, scrub_text(f"{name}: {first}".rstrip(": "))
-
-
-def _finder(plugins: PluginFolders | None) -> Callable[[str, str], Path | None]:
-    if plugins is None:
-        return lambda kind, identifier: None
-    if callable(plugins):
-        return plugins
-    folders = plugins
-    return lambda kind, identifier: folders.get(kind)
 
 
 def _code(folder: Path | None) -> PluginCode | None:
