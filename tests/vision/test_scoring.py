@@ -242,7 +242,7 @@ def test_an_isolated_model_stays_for_the_next_pair(tmp_path, store):
     assert first.run.id == RUN.id
     assert loaded(tmp_path) == ["counted-whole"]
     assert "loading counted-whole" in log_of(store, first)
-    process = scoring._cached_model[0][1]._model.process
+    process = next(iter(scoring._cached_model.values()))._model.process
     forget_model()
     assert not process.running
     failed = score(store, "counted-none", "degrees", isolated=True)
@@ -252,7 +252,7 @@ def test_an_isolated_model_stays_for_the_next_pair(tmp_path, store):
 @pytest.mark.slow(reason="starts the process of a model")
 def test_an_isolated_model_whose_process_died_is_started_anew(tmp_path, store):
     first = score(store, "counted-whole", "degrees", isolated=True)
-    held = scoring._cached_model[0][1]
+    held = next(iter(scoring._cached_model.values()))
     assert held.alive
     process = held._model.process
     os.kill(process.pid, signal.SIGKILL)
