@@ -272,8 +272,7 @@ class FolderBackend:
                 for final, path in files.items():
                     sync_to_disk(path)
                     os.replace(path, folder / final)
-                if files:
-                    sync_to_disk(folder)
+                sync_to_disk(folder)
                 with replacing(folder / name) as stream:
                     stream.write(text.encode())
                 sync_to_disk(folder)
