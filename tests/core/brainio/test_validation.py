@@ -190,18 +190,6 @@ class TestIds:
         findings = validate_stimulus_set(stimuli)
         assert "stimulus_id is not text" in [finding.check for finding in findings]
 
-    def test_no_column(self, stimuli):
-        finding = only(validate_stimulus_set(stimuli.drop(columns="stimulus_id")), "missing stimulus_id")
-        assert "'category', 'size'" in finding.remedy
-
-    def test_ids_in_index(self, stimuli):
-        finding = only(validate_stimulus_set(stimuli.set_index("stimulus_id")), "missing stimulus_id")
-        assert "reset_index" in finding.remedy
-
-    def test_old_name(self, stimuli):
-        old = stimuli.rename(columns={"stimulus_id": "image_id"})
-        assert "rename" in only(validate_stimulus_set(old), "missing stimulus_id").remedy
-
     @pytest.mark.parametrize("identifier", ["001", "1e5", "NA", "nan", "True", " padded", "ünï", 'with "quotes", too'])
     def test_odd_but_fine(self, stimuli, identifier, tmp_path):
         stimuli.loc[0, "stimulus_id"] = identifier
@@ -211,24 +199,22 @@ class TestIds:
 
 
 class TestTable:
-    def test_filename_column(self, stimuli):
-        stimuli["filename"] = "a.png"
-        assert "image_filename" in only(validate_stimulus_set(stimuli), "'filename' column").remedy
-
-    def test_no_rows(self, stimuli):
-        assert "no rows" in only(validate_stimulus_set(stimuli[:0]), "empty data").culprit
-
-    def test_no_table(self):
-        assert "list" in only(validate_stimulus_set([{"stimulus_id": "a"}]), "not a stimulus set").culprit
-
-    def test_column_twice(self, stimuli):
-        twice = StimulusSet(pd.concat([pd.DataFrame(stimuli), pd.DataFrame(stimuli)[["size"]]], axis=1))
-        twice.name = NAME
-        assert "'size'" in only(validate_stimulus_set(twice), "duplicate column").culprit
-
-    def test_column_without_name(self, stimuli):
-        stimuli[0] = 1
-        assert "columns 0 " in only(validate_stimulus_set(stimuli), "column name").culprit
+    @pytest.mark.parametrize(
+        ("change", "check", "text"),
+        [
+            (lambda s: s.drop(columns="stimulus_id"), "missing stimulus_id", "'category', 'size'"),
+            (lambda s: s.set_index("stimulus_id"), "missing stimulus_id", "reset_index"),
+            (lambda s: s.rename(columns={"stimulus_id": "image_id"}), "missing stimulus_id", "rename"),
+            (lambda s: s.assign(filename="a.png"), "'filename' column", "image_filename"),
+            (lambda s: s[:0], "empty data", "no rows"),
+            (lambda s: s.to_dict("records"), "not a stimulus set", "list"),
+            (lambda s: s[["stimulus_id", "size", "size"]], "duplicate column", "'size'"),
+            (lambda s: s.rename(columns={"size": 0}), "column name", "columns 0 "),
+        ],
+    )
+    def test_columns(self, stimuli, change, check, text):
+        finding = only(validate_stimulus_set(change(stimuli)), check)
+        assert text in f"{finding.culprit}; {finding.remedy}"
 
     @pytest.mark.parametrize("value", [{1, 2}, object(), np.zeros(3)])
     def test_cells_that_no_file_holds(self, stimuli, value):
@@ -421,45 +407,34 @@ class TestAssembly:
         assert f"{dim!r} has no coordinate {name!r}" in finding.culprit
         assert f"'{name}': ('{dim}', values)" in finding.remedy
 
-    def test_coordinate_of_another_dimension(self):
-        assembly = neural(stimulus_id=("neuroid", ["a", "b"]))
-        assert "belongs to neuroid" in only(validate_assembly(assembly), "missing coordinate").culprit
-
     def test_old_name(self):
         assembly = neural(stimulus_id=None, image_id=("presentation", ["a", "b", "a"]))
         warned(validate_assembly(assembly), "old coordinate name")
 
-    def test_ids_are_numbers(self):
-        finding = only(validate_assembly(neural(stimulus_id=("presentation", [1, 2, 1]))), "stimulus_id is not text")
-        assert "int: 1, 2" in finding.culprit
-
-    def test_ids_missing(self):
-        assembly = neural(stimulus_id=("presentation", ["a", None, "b"]))
-        only(validate_assembly(assembly), "empty stimulus_id")
-
-    def test_duplicate_neuroids(self):
-        finding = only(validate_assembly(neural(neuroid_id=("neuroid", ["n0", "n0"]))), "duplicate neuroid_id")
-        assert "'n0'" in finding.culprit
-
-    def test_empty_neuroid(self):
-        only(validate_assembly(neural(neuroid_id=("neuroid", ["n0", ""]))), "empty neuroid_id")
+    @pytest.mark.parametrize(
+        ("name", "dim", "values", "check", "text"),
+        [
+            ("stimulus_id", "neuroid", ["a", "b"], "missing coordinate", "belongs to neuroid"),
+            ("stimulus_id", "presentation", [1, 2, 1], "stimulus_id is not text", "int: 1, 2"),
+            ("stimulus_id", "presentation", ["a", None, "b"], "empty stimulus_id", "counted from 0"),
+            ("neuroid_id", "neuroid", ["n0", "n0"], "duplicate neuroid_id", "'n0'"),
+            ("neuroid_id", "neuroid", ["n0", ""], "empty neuroid_id", "at 1"),
+            ("time_bin_end", "time_bin", ["10", "20"], "time bins", "use numbers"),
+            ("session", "presentation", np.array([1, "two", 3.0], dtype=object), "coordinate type", "'session'"),
+        ],
+    )
+    def test_coordinates(self, name, dim, values, check, text):
+        finding = only(validate_assembly(neural(**{name: (dim, values)})), check)
+        assert text in f"{finding.culprit}; {finding.remedy}"
 
     @pytest.mark.parametrize("ends", [[0, 20], [-1, 20], [np.nan, 20]])
     def test_time_bins(self, ends):
         finding = only(validate_assembly(neural(time_bin_end=("time_bin", ends))), "time bins")
         assert f"(0, {ends[0]}" in finding.culprit
 
-    def test_time_bins_as_text(self):
-        only(validate_assembly(neural(time_bin_end=("time_bin", ["10", "20"]))), "time bins")
-
     def test_empty(self):
         assembly = neural().isel(neuroid=[])
         assert "'neuroid' has length 0" in only(validate_assembly(assembly), "empty data").culprit
-
-    def test_mixed_coordinate(self):
-        assembly = neural(session=("presentation", np.array([1, "two", 3.0], dtype=object)))
-        finding = only(validate_assembly(assembly), "coordinate type")
-        assert "'session'" in finding.culprit
 
     @pytest.mark.parametrize("name", ["a/b", "data", " x"])
     def test_name_of_a_coordinate(self, name):
