@@ -116,13 +116,13 @@ class ContainerSubject(ArtificialSubject):
         return output
 
     def _represent(self, context: str, text: str, measure: str) -> np.ndarray:
-        values = np.asarray(self._measure(context, text, measure))
+        values = np.asarray(self._answer(context, text, measure)["measure"])
         if values.ndim != 2 or len(values) != 1:
             raise self._unreadable(measure, f"a table of shape {values.shape} in place of 1 × units")
         return values
 
     def _predict_next_word(self, context: str, text: str) -> str:
-        return str(self._measure(context, text, "next-word"))
+        return str(self._answer(context, text, "next-word")["measure"])
 
     def _estimate_reading_times(self, context: str, text: str) -> float:
         answer = self._answer(context, text, "token-logits")
@@ -133,9 +133,6 @@ class ContainerSubject(ArtificialSubject):
         logits -= logits.max(axis=1, keepdims=True)
         chosen = logits[np.arange(len(tokens)), tokens]
         return float((np.log(np.exp(logits).sum(axis=1)) - chosen).sum() / np.log(2))
-
-    def _measure(self, context: str, text: str, measure: str) -> Any:
-        return self._answer(context, text, measure)["measure"]
 
     def _answer(self, context: str, text: str, measure: str) -> dict[str, Any]:
         options = {"model": self._identifier, "measure": measure, "context": _plain(context), "text": _plain(text)}

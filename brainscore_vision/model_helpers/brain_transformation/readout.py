@@ -26,6 +26,7 @@ class LogisticReadout:
 
     def __init__(self, features: NDArray[Any], labels: NDArray[Any]) -> None:
         from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler
 
         self.labels = np.array(list(dict.fromkeys(labels)), dtype=object)
@@ -36,15 +37,12 @@ class LogisticReadout:
             )
         index = {label: number for number, label in enumerate(self.labels)}
         penalty = 1e-3 * (2 if len(self.labels) == 2 else 1)  # see Notes of ProbabilitiesMapping
-        self._scaler = StandardScaler()
-        self._regression = LogisticRegression(solver="newton-cg", C=penalty)
-        self._regression.fit(
-            self._scaler.fit_transform(features.astype(np.float64)), np.array([index[label] for label in labels])
-        )
+        self._regression = make_pipeline(StandardScaler(), LogisticRegression(solver="newton-cg", C=penalty))
+        self._regression.fit(features.astype(np.float64), np.array([index[label] for label in labels]))
 
     def probabilities(self, features: NDArray[Any]) -> NDArray[np.float64]:
         """Probability of each label (stimuli × labels, in order of first appearance); rows sum to 1."""
-        return self._regression.predict_proba(self._scaler.transform(features.astype(np.float64)))
+        return self._regression.predict_proba(features.astype(np.float64))
 
 
 def require_labels(stimuli: Any, problem: str, remedy: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -22,8 +23,7 @@ def check_brain_models(module: str | ModuleType) -> None:
     from brainscore_vision.model_interface import BrainModel
 
     imported = _module(module)
-    for identifier in _listed(imported):
-        model = imported.get_model(identifier)
+    for identifier, model in _models(imported):
         if not isinstance(model, BrainModel):
             raise UserError(
                 f"get_model({identifier!r}) of {imported.__name__} returned a {type(model).__name__}, not a BrainModel",
@@ -48,7 +48,7 @@ def check_base_models(module: str | ModuleType) -> None:
         raise UserError(
             f"{imported.__name__} has no get_layers", remedy="define get_layers(identifier) -> list of names"
         )
-    for identifier in _listed(imported):
+    for identifier, activations_model in _models(imported):
         layers = imported.get_layers(identifier)
         if not isinstance(layers, list) or not layers:
             raise UserError(
@@ -56,12 +56,7 @@ def check_base_models(module: str | ModuleType) -> None:
                 remedy="return a list of layer names",
             )
         regions = {region: str(layers[-1]) for region in ("V1", "V2", "V4", "IT")}
-        model = ModelCommitment(
-            identifier=identifier,
-            activations_model=imported.get_model(identifier),
-            layers=layers,
-            region_layer_map=regions,
-        )
+        model = ModelCommitment(identifier, activations_model, layers=layers, region_layer_map=regions)
         check_brain_model_processing(model)
         print(f"{identifier}: all checks passed")  # noqa: T201 - output of scripts, as published
 
@@ -78,7 +73,7 @@ def _module(module: str | ModuleType) -> ModuleType:
     return module if isinstance(module, ModuleType) else sys.modules.get(module) or importlib.import_module(module)
 
 
-def _listed(module: ModuleType) -> list[str]:
+def _models(module: ModuleType) -> Iterator[tuple[str, Any]]:
     for name in ("get_model_list", "get_model"):
         if not hasattr(module, name):
             raise UserError(
@@ -88,4 +83,4 @@ def _listed(module: ModuleType) -> list[str]:
     listed = list(module.get_model_list())
     if not listed:
         raise UserError(f"get_model_list() of {module.__name__} lists no model", remedy="return the identifiers")
-    return listed
+    return ((identifier, module.get_model(identifier)) for identifier in listed)
