@@ -189,7 +189,7 @@ def show_few_pictures(benchmark):
     files = [f"{name}.JPEG" for name in names]
     stimuli = StimulusSet({"stimulus_id": names, "filename": files, "filepath": files, "synset": synsets})
     stimuli.identifier, stimuli.stimulus_paths = "imagenet2012", dict(zip(names, files, strict=True))
-    benchmark._stimulus_set = LazyLoad(lambda: stimuli)
+    benchmark._stimulus_set = benchmark._stimuli = LazyLoad(lambda: stimuli)
 
 
 def solve_half(benchmark):

@@ -52,6 +52,7 @@ class DicarloKar2019OST(BenchmarkBase):
         )
         self._assembly = LazyLoad(load_assembly)
         self._similarity_metric = load_metric("ost")
+        self._time_bins = TIME_BINS
 
     def measurements(self) -> VisualMeasurements:
         """Times at which objects can be read out."""
@@ -62,7 +63,7 @@ class DicarloKar2019OST(BenchmarkBase):
             metric=self._similarity_metric,
             relate=ceil_score,
             region=BrainModel.RecordingTarget.IT,
-            time_bins=tuple(TIME_BINS),
+            time_bins=tuple(self._time_bins),
             number_of_trials=NUMBER_OF_TRIALS,
             visual_degrees=VISUAL_DEGREES,
         )
@@ -74,7 +75,7 @@ class DicarloKar2019OST(BenchmarkBase):
         without dynamics, or which solves too few images.
         """
         assembly: DataAssembly = self._assembly.content
-        candidate.start_recording(BrainModel.RecordingTarget.IT, time_bins=TIME_BINS)
+        candidate.start_recording(BrainModel.RecordingTarget.IT, time_bins=self._time_bins)
         stimulus_set = place_on_screen(
             assembly.stimulus_set,
             target_visual_degrees=candidate.visual_degrees(),
