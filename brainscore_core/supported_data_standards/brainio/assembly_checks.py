@@ -13,7 +13,12 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
     different_dims,
     resolve_assembly_class,
 )
-from brainscore_core.supported_data_standards.brainio.findings import Finding, format_values, join_first
+from brainscore_core.supported_data_standards.brainio.findings import (
+    Finding,
+    format_values,
+    join_first,
+    raise_for_errors,
+)
 from brainscore_core.supported_data_standards.brainio.levels import is_missing, walk_coords
 from brainscore_core.supported_data_standards.brainio.netcdf import checked_name, encode
 from brainscore_core.supported_data_standards.brainio.stimulus_checks import check_ids
@@ -160,6 +165,15 @@ def check_values(assembly: xr.DataArray, *, allow_nan: str | None = None) -> Ite
     if values.dtype.kind == "f" and (infinite := int(np.isinf(values).sum())):
         culprit = f"{infinite} of {values.size} values are infinite"
         yield Finding("infinite values", culprit, "look for divisions by zero; use NaN for unknown values")
+
+
+def require_stimuli(shown: Any, stimulus_set: pd.DataFrame) -> None:
+    """Raise an error unless the stimulus set has all of the stimuli."""
+    if "stimulus_id" not in stimulus_set.columns:
+        raise UserError("the stimulus set has no column 'stimulus_id'", remedy="pass a StimulusSet")
+    name = getattr(stimulus_set, "identifier", None)
+    where = f"the stimulus set {name!r}" if name else "the stimulus set"
+    raise_for_errors(check_alignment(pd.unique(shown), stimulus_set["stimulus_id"], where=where))
 
 
 def check_alignment(

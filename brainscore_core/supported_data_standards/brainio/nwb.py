@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import DataUnavailable, UserError, nearest
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
-from brainscore_core.supported_data_standards.brainio.assembly_checks import NAN_ALLOWED
+from brainscore_core.supported_data_standards.brainio.assembly_checks import NAN_ALLOWED, require_stimuli
 from brainscore_core.supported_data_standards.brainio.hdf5 import refuse_other_files
 from brainscore_core.supported_data_standards.brainio.tables import (
     IDENTIFIER_MARKS,
@@ -26,7 +26,6 @@ from brainscore_core.supported_data_standards.brainio.tables import (
     identifier_texts,
     mark_missing,
     require_columns,
-    require_stimuli,
 )
 
 if TYPE_CHECKING:

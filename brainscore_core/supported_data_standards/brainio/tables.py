@@ -22,7 +22,6 @@ from brainscore_core.plurals import counted
 from brainscore_core.supported_data_standards.brainio.findings import (
     ValidationWarning,
     format_values,
-    raise_for_errors,
 )
 
 Imported = TypeVar("Imported", bound=xr.DataArray)
@@ -164,17 +163,6 @@ def require_columns(names: Iterable[str], columns: Iterable[Any], table: str) ->
                 remedy=(f"did you mean {' or '.join(map(repr, near))}? " if near else "")
                 + f"The columns are {', '.join(columns)}.",
             )
-
-
-def require_stimuli(shown: Any, stimulus_set: pd.DataFrame) -> None:
-    """Raise an error unless the stimulus set has all of the stimuli."""
-    from brainscore_core.supported_data_standards.brainio.assembly_checks import check_alignment
-
-    if "stimulus_id" not in stimulus_set.columns:
-        raise UserError("the stimulus set has no column 'stimulus_id'", remedy="pass a StimulusSet")
-    name = getattr(stimulus_set, "identifier", None)
-    where = f"the stimulus set {name!r}" if name else "the stimulus set"
-    raise_for_errors(check_alignment(pd.unique(shown), stimulus_set["stimulus_id"], where=where))
 
 
 IDENTIFIER_MARKS = ("", "n/a", "N/A", "#N/A")

@@ -10,6 +10,7 @@ import pandas as pd
 from brainscore_core.errors import UserError
 from brainscore_core.plurals import counted
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
+from brainscore_core.supported_data_standards.brainio.assembly_checks import require_stimuli
 from brainscore_core.supported_data_standards.brainio.findings import format_values
 from brainscore_core.supported_data_standards.brainio.tables import (
     UNNAMED,
@@ -21,7 +22,6 @@ from brainscore_core.supported_data_standards.brainio.tables import (
     mark_missing,
     read_texts,
     require_columns,
-    require_stimuli,
 )
 
 _NOTABLE = {("dropped", "row"), ("noticed", "row"), ("noticed", "column"), ("noticed", "identifier")}

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +33,6 @@ from brainscore_vision.benchmark_helpers.screen import stimulus_files
 from brainscore_vision.model_helpers.brain_transformation.layers import ActivationsModel, layer_names, resolve_layers
 from brainscore_vision.model_helpers.brain_transformation.temporal import in_time_bins
 from brainscore_vision.model_interface import BrainModel
-
-if TYPE_CHECKING:
-    from brainscore_vision.model_helpers.brain_transformation.commitment import ModelCommitment
 
 Mask = NDArray[np.bool_]
 """Which stimuli belong to a part."""
@@ -443,8 +440,21 @@ class SelectedLayer(NamedTuple):
     notes: list[dict[str, Any]]
 
 
+class SelectableModel(Protocol):
+    """What the selection needs of a model; `selected` are earlier selections, by region and benchmark."""
+
+    activations_model: ActivationsModel
+    layers: list[str]
+    selected: dict[tuple[str, str], SelectedLayer]
+
+    @property
+    def identifier(self) -> str: ...
+
+    def visual_degrees(self) -> float: ...
+
+
 def select_layers(
-    model: "ModelCommitment",
+    model: SelectableModel,
     region: str,
     stimuli: StimulusSet | None,
     *,
