@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -61,7 +61,7 @@ def _models(domain: str, entries: Iterable[Any], report: CatalogueReport) -> Non
     new = []
     for entry in entries:
         row = _row(VisionModel, domain, entry.identifier, rows, report)
-        if row is not None and _changed(row, _model_values(entry), report):
+        if row is not None and _changed(row, _installed_values(VisionModel, entry), report):
             new.append(row)
     VisionModel.objects.bulk_create(new)
 
@@ -78,7 +78,7 @@ def _benchmarks(domain: str, entries: Iterable[Any], means: Mapping[str, int], r
             continue
         kept.append(row)
         stated[entry.identifier] = entry.metadata
-        values = _benchmark_values(entry)
+        values = _installed_values(Benchmark, entry)
         if row.pk is None or listed_benchmark(domain, entry.identifier) is not None:  # otherwise receipts say so
             values |= placement(domain, entry.identifier, means)._asdict()
         if _changed(row, values, report):
@@ -127,7 +127,7 @@ def _row(
 
 def _changed(row: CatalogueRow, values: Mapping[str, Any], report: CatalogueReport) -> bool:
     """Update a row, and save it if it exists; return whether it is new."""
-    changed = fill_in(row, {name: _fitting(row, name, value) for name, value in values.items()})
+    changed = fill_in(row, values)
     if row.pk is None:
         report.added.append(row.identifier)
         return True
@@ -137,69 +137,105 @@ def _changed(row: CatalogueRow, values: Mapping[str, Any], report: CatalogueRepo
     return False
 
 
-def _fitting(row: CatalogueRow, name: str, value: Any) -> Any:
-    if isinstance(value, str):
-        limit = row._meta.get_field(name).max_length
-        if name == "source" and limit and len(value) > limit:
-            return ""  # a truncated URL leads elsewhere
-        return text(value, limit)
-    return json_value(value)
+def _only(*types: type) -> Callable[[Any], Any]:
+    """Return a function that returns values of some types, and None for all others."""
+    return lambda value: value if type(value) in types else None
 
 
-def _model_values(entry: Any) -> dict[str, Any]:
-    metadata = entry.metadata
-    values: dict[str, Any] = {
-        **_attributes(entry, "plugin", "bibtex", "source"),
-        "regions": {region: list(layers) for region, layers in (entry.layers or {}).items()},
-    }
-    details = _attributes(entry, "distribution", "distribution_version")
-    if metadata is not None:
-        values |= _attributes(
-            metadata, "architecture", "family", "parameters", "size_mb", "training_data", "trained_on",
-            "fine_tuned_from", "runnable",
-        )  # fmt: skip
-        details |= _attributes(
-            metadata, "total_parameters", "image_size", "code_licence", "weights_licence", "discussion", "notes"
-        )
-    return {**values, "details": _known(details)}
+def _texts(value: Any) -> list[str] | None:
+    """Return a list of at most 100 texts; None for anything else, which counts as not stated."""
+    is_list = isinstance(value, list | tuple) and len(value) <= 100 and all(isinstance(item, str) for item in value)
+    return [text(item) for item in value] if is_list else None
 
 
-def _benchmark_values(entry: Any) -> dict[str, Any]:
-    metadata = entry.metadata
-    values = _attributes(entry, "plugin", "bibtex")
-    details = _attributes(entry, "distribution", "distribution_version")
-    if metadata is not None:
-        stimuli, data, metric = metadata.stimuli, metadata.data, metadata.metric
-        values |= {
-            **_attributes(metadata, "title", "description"),
-            **_attributes(data, "species", "task", "method", "n_subjects", "n_neuroids", "access"),
-            "region": ", ".join(data.regions),
-            "stimuli": stimuli.kind,
-            "n_stimuli": stimuli.n,
-            **_attributes(stimuli, "taken_from"),
-            "metric": metric.name,
-            "source": data.source or stimuli.source,
+def _address(value: Any) -> str | None:
+    return value if isinstance(value, str) and value.startswith(("https://", "http://")) else None
+
+
+_text, _whole, _number, _flag = _only(str), _only(int), _only(int, float), _only(bool)
+_Fields = Mapping[str, tuple[str, str, Callable[[Any], Any]]]
+"""Name of a column or detail → part of the metadata, field in it, and reader of the value."""
+
+
+def _same(read: Callable[[Any], Any], *names: str, of: str = "") -> dict[str, tuple[str, str, Callable[[Any], Any]]]:
+    """Return fields with the names of their columns."""
+    return {name: (of, name, read) for name in names}
+
+
+_COLUMNS: Mapping[str, _Fields] = {
+    "models": {
+        **_same(_text, "architecture", "family", "training_data", "fine_tuned_from"),
+        **_same(_whole, "parameters"), **_same(_number, "size_mb"), **_same(_flag, "runnable"),
+        **_same(_texts, "trained_on"), **_same(_address, "source"),
+    },
+    "benchmarks": {
+        **_same(_text, "title", "description"), **_same(_text, "species", "task", "method", "access", of="data"),
+        **_same(_whole, "n_subjects", "n_neuroids", of="data"), **_same(_texts, "regions", of="data"),
+        **_same(_texts, "taken_from", of="stimuli"), **_same(_address, "source", of="data"),
+        "stimuli": ("stimuli", "kind", _text), "n_stimuli": ("stimuli", "n", _whole),
+        "metric": ("metric", "name", _text),
+    },
+}  # fmt: skip
+_DETAILS: Mapping[str, _Fields] = {
+    "models": {
+        **_same(_whole, "total_parameters", "image_size"), **_same(_text, "code_licence", "weights_licence"),
+        **_same(_address, "discussion"), **_same(_texts, "notes"),
+    },
+    "benchmarks": {
+        **_same(_text, "kind", "hemisphere", "preprocessing", of="data"), **_same(_number, "duration_ms", of="data"),
+        **_same(_text, "datatype", of="stimuli"), **_same(_number, "visual_degrees", "size_mb", of="stimuli"),
+        **_same(_text, "mapping", "ceiling", of="metric"), **_same(_address, "discussion"), **_same(_texts, "notes"),
+        "data_licence": ("data", "licence", _text), "data_terms": ("data", "terms", _text),
+        "data_notes": ("data", "notes", _texts), "stimuli_source": ("stimuli", "source", _address),
+        "stimuli_notes": ("stimuli", "notes", _texts), "metric_kind": ("metric", "kind", _text),
+        "metric_source": ("metric", "source", _address), "metric_notes": ("metric", "notes", _texts),
+    },
+}  # fmt: skip
+
+
+def described_values(model: type[CatalogueRow], entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of a model or benchmark that an entry of a catalogue describes, as ``as_dict`` returns it.
+
+    The entry may be hostile: what has another type than its field is left out, and long texts are cut.
+    """
+    kind = "models" if model is VisionModel else "benchmarks"
+    metadata = _mapping(entry, "metadata")
+    parts = {"": metadata, **{name: _mapping(metadata, name) for name in ("data", "stimuli", "metric")}}
+    values, details = (
+        {name: read(parts[part].get(field)) for name, (part, field, read) in fields[kind].items()}
+        for fields in (_COLUMNS, _DETAILS)
+    )
+    values["bibtex"] = _text(entry.get("bibtex"))
+    if model is VisionModel:
+        layers = {
+            region: layers for region, layers in _mapping(entry, "layers").items() if isinstance(layers, list | tuple)
         }
-        details |= {
-            **_attributes(metadata, "discussion", "notes"),
-            **_attributes(data, "kind", "hemisphere", "duration_ms", "preprocessing"),
-            **_attributes(data, "licence", "terms", "notes", prefix="data_"),
-            **_attributes(stimuli, "datatype", "visual_degrees", "size_mb"),
-            **_attributes(stimuli, "source", "notes", prefix="stimuli_"),
-            **_attributes(metric, "mapping", "ceiling"),
-            **_attributes(metric, "kind", "source", "notes", prefix="metric_"),
-        }
-    return {**values, "details": _known(details)}
+        values["regions"] = {str(region): [str(layer) for layer in names] for region, names in layers.items()}
+    else:
+        values["region"] = ", ".join(values.pop("regions") or ())
+        values["source"] = values["source"] or details["stimuli_source"]
+    values["details"] = {name: value for name, value in details.items() if value not in (None, "", [])}
+    return {name: _fitting(model, name, value) for name, value in values.items()}
 
 
-def _attributes(stated: Any, *names: str, prefix: str = "") -> dict[str, Any]:
-    """Return attributes by name, with tuples as lists, as JSON has them."""
-    values = {f"{prefix}{name}": getattr(stated, name) for name in names}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+def _mapping(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = values.get(name)
+    return value if isinstance(value, dict) else {}
 
 
-def _known(details: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in details.items() if value not in (None, "", [])}
+def _fitting(model: type[CatalogueRow], name: str, value: Any) -> Any:
+    if not isinstance(value, str):
+        return json_value(value)
+    limit = getattr(model._meta.get_field(name), "max_length", None)
+    too_long = name == "source" and limit and len(value) > limit
+    return "" if too_long else text(value, limit)  # a truncated URL leads elsewhere
+
+
+def _installed_values(model: type[CatalogueRow], entry: Any) -> dict[str, Any]:
+    """Return the columns that the entry of an installed plugin describes, with the package that contains it."""
+    values = described_values(model, entry.as_dict())
+    origin = {name: getattr(entry, name) for name in ("distribution", "distribution_version") if getattr(entry, name)}
+    return {**values, "plugin": entry.plugin, "details": {**origin, **values["details"]}}
 
 
 class SyncedMeans(NamedTuple):
