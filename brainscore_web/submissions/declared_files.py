@@ -22,7 +22,7 @@ from django.conf import settings
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
-from brainscore_core.submission import DeclaredFile, Package, declared_files, read_zip
+from brainscore_core.submission import DeclaredFile, Finding, Package, declared_files, read_zip
 from brainscore_core.supported_data_standards.brainio.fetch import FetchRequest
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions.models import Plugin, Revision, Submission
@@ -62,6 +62,12 @@ class FetchedFile:
             "verified": self.verified,
             "private": self.private, "note": note, "file": declared.file, "line": declared.line,
         }  # fmt: skip
+
+    @property
+    def finding(self) -> Finding:
+        """The error of a file that cannot be used."""
+        remedy = self.remedy or "check the address and the hash"
+        return Finding("error", "declared files", self.declared.file, self.declared.line, self.problem, remedy)
 
 
 def files_home() -> Path:

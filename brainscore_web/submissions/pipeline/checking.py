@@ -28,16 +28,17 @@ from brainscore_core.submission import (
     Package,
     SubmittedPlugin,
     declared_files,
+    errors_among,
     examine_files,
     examine_identifiers,
     registered_here,
+    sort_findings,
 )
-from brainscore_core.submission.package import sort_findings
 from brainscore_web.accounts.models import User, owned_by
 from brainscore_web.domains import package_folder
 from brainscore_web.jobs.leases import Lease
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
-from brainscore_web.submissions.declared_files import FetchedFile, fetch_declared_files, package_of
+from brainscore_web.submissions.declared_files import fetch_declared_files, package_of
 from brainscore_web.submissions.examining import (
     Git,
     Pull,
@@ -54,7 +55,8 @@ from brainscore_web.submissions.models import Plugin, Revision, Step, Submission
 from brainscore_web.submissions.plugin_folders import unpacked
 from brainscore_web.submissions.steps import Outcome, StepIsLong, StepLog, StepUnavailable
 
-_Key = tuple[str, str]
+_Name = tuple[str, str]
+_LIVE = ("domain", "kind", "name", "owner", "lab", "revision__plugins")
 
 _ALLOWED = frozenset({"--no-index", "--pre", "--prefer-binary", "--only-binary", "--require-hashes"})
 _REMEDY = "name packages of the Python Package Index, or put a wheel into the plugin's folder"
@@ -90,23 +92,23 @@ def check(lease: Lease[Step]) -> Outcome | None:
         finding = Finding("error", "examination", "", None, error.message, error.remedy or "send it again")
         return Outcome(passed=False, reason="it could not be examined", findings=[finding.as_dict()])
     submission, package, log = revision.submission, package_of(revision), StepLog(lease)
-    new = examine_submission(package, owner=revision.by, submission=submission)
     # findings on arrival, such as files left out, cannot be found again in the archive
-    on_arrival = [Finding.from_dict(one) for one in revision.findings]
-    permanent = [one for one in on_arrival if one.severity != "error" or one.check in _PERMANENT_CHECKS]
+    arrived = map(Finding.from_dict, revision.findings)
+    findings = [each for each in arrived if each.severity != "error" or each.check in _PERMANENT_CHECKS]
+    findings += examine_submission(package, owner=revision.by, submission=submission)
     result: dict[str, Any] = {"files": [], "environments": []}
-    if not _errors([*permanent, *new]):
+    if not errors_among(findings):
         if not lease.row.long and _takes_long(package, unpacked(revision), revision):
             raise StepIsLong
         files = fetch_declared_files(package, revision, say=log.say, stopped=lease.is_lost)
-        result["files"] = [one.as_dict() for one in files]
-        new += [_fetch_finding(one) for one in files if not one.verified]
+        result["files"] = [file.as_dict() for file in files]
+        findings += [file.finding for file in files if not file.verified]
         result["environments"], refused = _environments(unpacked(revision), revision, log)
-        new += refused
-    findings = [one.as_dict() for one in sort_findings([*permanent, *new])]
-    errors = len(_errors([*permanent, *new]))
+        findings += refused
+    errors = len(errors_among(findings))
     reason = f"{errors} {'errors' if errors > 1 else 'error'} found" if errors else ""
-    return Outcome(passed=not errors, reason=reason, log=log.text, result=result, findings=findings)
+    shown = [finding.as_dict() for finding in sort_findings(findings)]
+    return Outcome(passed=not errors, reason=reason, log=log.text, result=result, findings=shown)
 
 
 def _takes_long(package: Package, root: Path, revision: Revision) -> bool:
@@ -154,16 +156,6 @@ def _source_of(arrived: UnexaminedFiles) -> Source:
     return Git(arrived.name, arrived.commit) if arrived.revision.origin == Submission.Origin.GIT else Pull(arrived.name)
 
 
-def _errors(found: list[Finding]) -> list[Finding]:
-    return [finding for finding in found if finding.severity == "error"]
-
-
-def _fetch_finding(one: FetchedFile) -> Finding:
-    declared = one.declared
-    remedy = one.remedy or "check the address and the hash"
-    return Finding("error", "declared files", declared.file, declared.line, one.problem, remedy)
-
-
 def _remedy_for_submitter(error: RequirementsError) -> str:
     """Return the remedy without settings of pip, which only operators can change."""
     lines = (error.remedy or "").splitlines()
@@ -205,95 +197,93 @@ def examine_names(
     plugins: Sequence[SubmittedPlugin], *, owner: User | None, submission: Submission | None = None
 ) -> list[Finding]:
     """Find identifiers that are invalid or taken, and folder names that are taken on this site."""
-    holders = _holders(plugins, owner=owner, submission=submission)
-    clashes = _clashes(plugins, owner=owner, submission=submission)
-    return [*examine_identifiers(plugins, taken=holders), *clashes]
+    names = _NamesInUse(plugins, owner, submission)
+    return [*examine_identifiers(plugins, taken=names.holder), *filter(None, map(names.finding, plugins))]
 
 
-def _holders(
-    plugins: Sequence[SubmittedPlugin], *, owner: User | None, submission: Submission | None = None
-) -> Callable[..., str | None]:
-    """Return a function that says who has an identifier, for `examine_identifiers`."""
-    asked = {(entry.registry, entry.key) for plugin in plugins for entry in plugin.registrations}
-    mine = {(str(plugin.kind), plugin.name) for plugin in plugins}
-    owned: set[_Key] = set()
-    holder_of: dict[_Key, str] = {}
-    for live in _live(set(mine)):
-        keys = set(_keys(live["revision__plugins"], live["kind"], live["name"])) & asked
-        yours = _is_owned(live, owner)
-        if yours and (live["kind"], live["name"]) in mine:
-            owned |= keys
-        else:
-            whose = f"your plugin {live['kind']}/{live['name']}" if yours else "a plugin of another member"
-            holder_of.update(dict.fromkeys(keys, whose))
-    for submitted in _open(owner, submission):
-        for plugin in submitted:
-            for key in set(_keys([plugin], plugin["kind"], plugin["name"])) & asked:
-                holder_of.setdefault(key, "an open submission of another member")
-    for key in _on_the_board(asked, owner):
-        holder_of.setdefault(key, "an entry of this site's leaderboard that is not yours")
-    for key, lookalike in _looking_alike(asked - owned, mine, _open(owner, submission)):
-        holder_of.setdefault(key, f"it looks like {lookalike!r}, which is already in use")
+class _NamesInUse:
+    """Names on this site that look like those of a submission: in registries, and in folders such as ``models/``."""
 
-    def taken(domain: str, registry: str, key: str) -> str | None:
-        if (registry, key) in holder_of:
-            return holder_of[registry, key]
-        if (registry, key) in owned:
+    def __init__(self, plugins: Sequence[SubmittedPlugin], owner: User | None, submission: Submission | None) -> None:
+        names = (name for plugin in plugins for name in _names_of(plugin.as_dict()))
+        # registry or folder, and similar form → each name in use of this form, with who has it
+        self._uses: dict[_Name, list[_Name]] = {(space, similar_form(name)): [] for space, name in names}
+        self._owned: set[_Name] = set()  # identifiers of live plugins that the submission replaces
+        self._replaced: set[SubmittedPlugin] = set()
+        for live in Plugin.objects.order_by("kind", "name").values(*_LIVE).iterator():
+            yours = owner is not None and (live["owner"] == owner.pk or live["lab"] in owner.lab_keys)
+            self._add_live(live, next((each for each in plugins if yours and _key(live) == each.path), None), yours)
+        for domain, kind in {(plugin.domain, str(plugin.kind)) for plugin in plugins}:
+            for path in (package_folder(domain) / kind).glob("*/"):  # two folders of one name cannot both be imported
+                self._add(f"{kind}/", path.name, "the platform")
+        for name in (name for plugin in _open_plugins(owner, submission) for name in _names_of(plugin)):
+            self._add(*name, "an open submission of another member")
+        for registry, table in (("model_registry", VisionModel), ("benchmark_registry", Benchmark)):
+            if any(space == registry for space, _form in self._uses):
+                rows: Any = table._default_manager.order_by("identifier").values_list("identifier", flat=True)
+                yours = set() if owner is None else set(rows.filter(owned_by(owner)))
+                for name in rows.iterator():
+                    self._add(
+                        registry, name, "" if name in yours else "an entry of this site's leaderboard that is not yours"
+                    )
+
+    def holder(self, domain: str, registry: str, key: str) -> str | None:
+        """Describe who has an identifier, for `examine_identifiers`."""
+        uses = self._uses[registry, similar_form(key)]
+        if exact := next((who for name, who in uses if name == key and who), ""):
+            return exact
+        if (registry, key) in self._owned:
             return None
-        return registered_here(domain, registry, key)
+        other = next((name for name, _who in uses if name != key), None)
+        return (
+            registered_here(domain, registry, key)
+            if other is None
+            else f"it looks like {other!r}, which is already in use"
+        )
 
-    return taken
-
-
-def _clashes(
-    plugins: Sequence[SubmittedPlugin], *, owner: User | None, submission: Submission | None = None
-) -> tuple[Finding, ...]:
-    """Find plugins whose folder name is taken, and note which ones are new versions of the owner's live plugins."""
-    mine = {(str(plugin.kind), plugin.name): plugin.domain for plugin in plugins}
-    like = {(kind, similar_form(name)): (kind, name) for kind, name in mine}
-    holders: list[tuple[_Key, str]] = []
-    findings: dict[_Key, Finding] = {}
-    for live in _live(set(mine)):
-        key, yours = (live["kind"], live["name"]), _is_owned(live, owner)
-        if key in mine and yours and live["domain"] == mine[key]:
+    def finding(self, plugin: SubmittedPlugin) -> Finding | None:
+        """Return an error if the name of a plugin's folder is taken, and a note if the plugin is a new version."""
+        file = f"{plugin.path}/__init__.py"
+        if plugin in self._replaced:
             message = "this replaces your live plugin of the same name when it is published"
-            findings[key] = _finding("note", "new version", key, message, "no action is needed")
+            return Finding("note", "new version", file, None, message, "no action is needed")
+        for other, who in self._uses[f"{plugin.kind}/", similar_form(plugin.name)][:1]:
+            like = "" if plugin.name == other else "; names that differ only in case or separators are equal"
+            message = f"{who} already has a folder {plugin.kind}/{other}"
+            return Finding("error", "name of a plugin", file, None, message, f"rename your folder{like}")
+        return None
+
+    def _add(self, space: str, name: str, who: str) -> None:
+        if (form := (space, similar_form(name))) in self._uses:
+            self._uses[form].append((name, who))
+
+    def _add_live(self, live: dict[str, Any], new: SubmittedPlugin | None, yours: bool) -> None:
+        """Add a live plugin; `new`: the plugin of the submission that replaces it."""
+        same = (plugin for plugin in live["revision__plugins"] if _key(plugin) == _key(live))
+        identifiers = [name for plugin in same for name in _names_of(plugin)[1:]]
+        if new is not None:
+            self._owned.update(identifiers)
         else:
-            holders.append((key, "your live plugin" if yours else "a plugin of another member"))
-    for domain, kind in {(plugin.domain, str(plugin.kind)) for plugin in plugins}:
-        # two folders of one name cannot both be imported
-        here = package_folder(domain) / kind
-        holders += [((kind, path.name), "the platform") for path in here.glob("*/")]
-    for submitted in _open(owner, submission):
-        holders += [((plugin["kind"], plugin["name"]), "an open submission of another member") for plugin in submitted]
-    for other, who in holders:
-        same = like.get((other[0], similar_form(other[1])))
-        if same is not None:
-            findings.setdefault(same, _taken(same, other, who))
-    return tuple(findings[key] for key in sorted(findings))
+            for name in identifiers:
+                self._add(*name, f"your plugin {_key(live)}" if yours else "a plugin of another member")
+        if new is not None and new.domain == live["domain"]:
+            self._replaced.add(new)
+        else:
+            self._add(f"{live['kind']}/", live["name"], "your live plugin" if yours else "a plugin of another member")
 
 
-def _taken(key: _Key, other: _Key, who: str) -> Finding:
-    remedy = "rename your folder" + ("" if key == other else "; names that differ only in case or separators are equal")
-    return _finding("error", "name of a plugin", key, f"{who} already has a folder {other[0]}/{other[1]}", remedy)
+def _key(plugin: dict[str, Any]) -> str:
+    return f"{plugin['kind']}/{plugin['name']}"
 
 
-def _finding(severity: Any, check: str, key: _Key, message: str, remedy: str) -> Finding:
-    return Finding(severity, check, f"{key[0]}/{key[1]}/__init__.py", None, message, remedy)
+def _names_of(plugin: dict[str, Any]) -> list[_Name]:
+    """Return the name of a plugin's folder, and its identifiers."""
+    identifiers = [(entry["registry"], entry["key"]) for entry in plugin["registrations"]]
+    return [(f"{plugin['kind']}/", plugin["name"]), *identifiers]
 
 
-def _is_owned(live: dict[str, Any], owner: User | None) -> bool:
-    return owner is not None and (live["owner"] == owner.pk or live["lab"] in owner.lab_keys)
-
-
-def _live(mine: set[_Key]) -> Iterator[dict[str, Any]]:
-    kinds = {kind for kind, _name in mine}
-    rows = Plugin.objects.filter(kind__in=kinds).order_by("kind", "name")
-    yield from rows.values("domain", "kind", "name", "owner", "lab", "revision__plugins").iterator()
-
-
-def _open(owner: User | None, submission: Submission | None) -> list[list[dict[str, Any]]]:
-    """Plugins of the newest revisions of open submissions of other users."""
+def _open_plugins(owner: User | None, submission: Submission | None) -> Iterator[dict[str, Any]]:
+    """Plugins of the newest revisions of open submissions of other users, of earlier ones than this submission."""
     rows = Revision.objects.exclude(submission__state__in=Submission.CLOSED)
     if owner is not None:
         rows = rows.exclude(owned_by(owner, "submission__"))
@@ -301,43 +291,4 @@ def _open(owner: User | None, submission: Submission | None) -> list[list[dict[s
         same = Q(submission__created=submission.created, submission__lt=submission.pk)
         rows = rows.filter(Q(submission__created__lt=submission.created) | same)
     newest = dict(rows.order_by("submission", "number").values_list("submission", "plugins"))
-    return list(newest.values())
-
-
-def _keys(plugins: list[dict[str, Any]], kind: str, name: str) -> Iterator[_Key]:
-    for plugin in plugins:
-        if (plugin["kind"], plugin["name"]) == (kind, name):
-            for entry in plugin["registrations"]:
-                yield entry["registry"], entry["key"]
-
-
-def _looking_alike(asked: set[_Key], mine: set[_Key], open_ones: list[list[Any]]) -> Iterator[tuple[_Key, str]]:
-    """Find identifiers that look like one of the live plugins (except these), the leaderboard, or open submissions."""
-    like = {(registry, similar_form(key)): key for registry, key in asked}
-
-    def others() -> Iterator[_Key]:
-        for plugin in Plugin.objects.order_by("kind", "name").values("kind", "name", "revision__plugins").iterator():
-            if (plugin["kind"], plugin["name"]) not in mine:
-                yield from _keys(plugin["revision__plugins"], plugin["kind"], plugin["name"])
-        for plugin in (one for plugins in open_ones for one in plugins):
-            yield from _keys([plugin], plugin["kind"], plugin["name"])
-        for registry, table in (("model_registry", VisionModel), ("benchmark_registry", Benchmark)):
-            if any(one == registry for one, _key in asked):
-                rows: Any = table._default_manager.order_by("identifier")
-                yield from ((registry, one) for one in rows.values_list("identifier", flat=True).iterator())
-
-    for registry, other in others():
-        key = like.get((registry, similar_form(other)))
-        if key is not None and key != other:
-            yield (registry, key), other
-
-
-def _on_the_board(asked: set[_Key], owner: User | None) -> Iterator[_Key]:
-    """Models and benchmarks on the leaderboard, which may come from receipts or the catalogue."""
-    for word, table in (("model", VisionModel), ("benchmark", Benchmark)):
-        keys = {key: registry for registry, key in asked if registry.startswith(word)}
-        rows: Any = table._default_manager.filter(identifier__in=keys)
-        if owner is not None:
-            rows = rows.exclude(owned_by(owner))
-        for identifier in rows.order_by("identifier").values_list("identifier", flat=True):
-            yield keys[identifier], identifier
+    return (plugin for plugins in newest.values() for plugin in plugins)
