@@ -71,6 +71,23 @@ class Turn(models.Model):
         return f"{self.lane}: {self.owner or 'the site'}"
 
 
+class Unavailable(Exception):
+    """The site cannot do some work now, such as without a network: it is tried again, and finally given up.
+
+    `why` is for users, a sentence without a full stop; the text of the error is for administrators.
+    """
+
+    def __init__(self, why: str, internal: str) -> None:
+        super().__init__(internal)
+        self.why = why
+
+
+class Postponed(Unavailable):
+    """Work must wait for something that the site lacks, for as long as it takes."""
+
+    pause = timedelta(minutes=5)
+
+
 @dataclass(frozen=True)
 class RetryPolicy:
     """When failed work is tried again."""
@@ -123,6 +140,8 @@ class LeaseQueue(Generic[M]):
     lane: str = ""
     owner: str = ""
     exclusive: bool = False  # whether a user has at most one running task in the lane, also while no other user waits
+    restarted: bool = False  # whether `started` of a row is the start of its newest attempt
+    task: str = ""  # the path of the task of django-tasks that does the work of the next row
 
     def __post_init__(self) -> None:
         """Register the queue in its lane."""
@@ -229,6 +248,8 @@ def claim(
     Must not be called inside a long transaction, since other processes must see the claim at once.
     """
     leases: list[Lease[M]] = []
+    if queue.restarted:
+        values["started"] = timezone.now()
     process = {queue.worker_field: worker or process_name()} if queue.worker_field else {}
     order = queue.order if first is None else (Case(When(first, then=0), default=1), *queue.order)
 

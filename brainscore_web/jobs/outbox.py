@@ -28,6 +28,7 @@ from brainscore_web.jobs.models import Email
 _log = logging.getLogger(__name__)
 _MAX_AGE = timedelta(days=30)
 """Older e-mails are no longer sent."""
+_REPEAT_AFTER = timedelta(days=1)
 _RECIPIENT_ERRORS = (smtplib.SMTPRecipientsRefused, smtplib.SMTPSenderRefused, smtplib.SMTPDataError)
 
 EMAILS = LeaseQueue(
@@ -77,6 +78,16 @@ def email_body(
 def queue_emails(to: Iterable[User], subject: str, template: str, *args: Any, **kwargs: Any) -> int:
     """Queue the same e-mail for several users; return the number of e-mails."""
     return sum(queue_email(user, subject, template, *args, **kwargs) is not None for user in to)
+
+
+def notify_administrators(what: str, internal: str) -> None:
+    """Report a problem of the site to its administrators, at most once a day for the same problem."""
+    _log.error("%s: %s", what, internal)
+    subject = " ".join(f"administrators: {what}".split())[:200]
+    if Email.objects.filter(subject__endswith=subject, created__gt=timezone.now() - _REPEAT_AFTER).exists():
+        return
+    administrators = User.objects.filter(is_superuser=True, is_active=True).order_by("pk")
+    queue_emails(administrators, subject, "submissions/email/administrators.txt", {"what": what, "internal": internal})
 
 
 def send_due_emails(*, at_most: int = 50) -> int:

@@ -7,20 +7,38 @@ the same time.
 
 from __future__ import annotations
 
+import errno
+import logging
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
-from django.db.models import Max
+from django.db import transaction
+from django.db.models import Max, Q
 from django.utils import timezone
 from django.utils.module_loading import import_string
 from django_tasks.backends.immediate import ImmediateBackend
 
-from brainscore_web.jobs.leases import process_name
+from brainscore_web.jobs.leases import (
+    Lease,
+    LeaseQueue,
+    M,
+    Postponed,
+    Renewal,
+    Unavailable,
+    claim,
+    expired_leases,
+    process_name,
+)
 from brainscore_web.jobs.models import Heartbeat
+from brainscore_web.jobs.outbox import notify_administrators
+
+_log = logging.getLogger(__name__)
+_DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 def wake(task_path: str) -> None:
@@ -31,6 +49,64 @@ def wake(task_path: str) -> None:
     immediate = isinstance(task.get_backend(), ImmediateBackend)
     if immediate or not DBTaskResult.objects.ready().filter(task_path=task.module_path).exists():
         task.enqueue()
+
+
+def wake_for(*queues: LeaseQueue[Any]) -> None:
+    """Wake a worker for each queue with a row that can be claimed."""
+    for queue in queues:
+        if queue.has_work():
+            wake(queue.task)
+
+
+def resume(queue: LeaseQueue[Any], where: Q | None = None, **values: Any) -> int:
+    """Let work be done again whose process ended or stopped responding; return its amount."""
+    return sum(lease.release(**values) for lease in expired_leases(queue, where))
+
+
+def do_next(
+    queue: LeaseQueue[M],
+    do: Callable[[Lease[M]], None],
+    *,
+    give_up: Callable[[Lease[M], str, str], None],
+    where: Q | None = None,
+    in_turn: bool = True,
+) -> bool:
+    """Claim the next row of a queue, or one that meets a condition, and do its work; return whether there was one.
+
+    What fails because of the site is tried again by the policy of the queue. After the last attempt, `give_up` gets the
+    lease, the reason for users, and the one for administrators.
+    """
+    leases = claim(queue, where=where, in_turn=in_turn)
+    for lease in leases:
+        wake_for(queue)  # another process can begin the next one now
+        try:
+            if lease.attempts_exceeded():
+                give_up(lease, "", "its worker ended unexpectedly on each attempt")
+                continue
+            with Renewal([lease]):
+                do(lease)
+        except Postponed as later:
+            with transaction.atomic():
+                if lease.release(after=later.pause, counts=False, **_texts(lease, later.why, str(later))):
+                    notify_administrators(later.why, str(later))
+        except Exception as error:  # noqa: BLE001 # it is logged, and tried again
+            why, internal = _why(error), f"{type(error).__name__}: {error}"
+            _log.error("%s: %s", lease.row, internal, exc_info=not isinstance(error, Unavailable | OSError))
+            if not lease.retry(**_texts(lease, f"{why}: it will be tried again", internal)):
+                give_up(lease, why, internal)
+        finally:
+            wake_for(queue)  # for further work of the same user
+    return bool(leases)
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return "the disk of the site is full" if error.errno in _DISK_FULL else "storage failed"
+    return error.why if isinstance(error, Unavailable) else "an error of the site"
+
+
+def _texts(lease: Lease[Any], reason: str, internal: str) -> dict[str, str]:
+    return {"reason": reason, "internal": internal} if hasattr(lease.row, "internal") else {}
 
 
 def delete_old_tasks() -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import sys
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +24,17 @@ from brainscore_core.questions.question import Question
 from brainscore_core.receipts.assessment import Assessment
 from brainscore_core.runner.process import scoring_environment
 from brainscore_web.accounts.models import User
-from brainscore_web.jobs.leases import Lease, LeaseQueue, Renewal, RetryPolicy, claim, expired_leases
-from brainscore_web.jobs.workers import wake
+from brainscore_web.jobs.leases import Lease, LeaseQueue, RetryPolicy
+from brainscore_web.jobs.outbox import notify_administrators
+from brainscore_web.jobs.workers import do_next, resume, wake_for
 from brainscore_web.leaderboard.clean import text
 from brainscore_web.leaderboard.ingest.assessments import MOST_MODELS, keep_answer
 from brainscore_web.leaderboard.models import Benchmark, Score, Visibility, VisionModel, Visitor
 from brainscore_web.questions.models import AskedQuestion
 from brainscore_web.scoring.live_plugins import cache_uploaded_files, current_live_plugins
 from brainscore_web.scoring.runners import clean_environment
-from brainscore_web.submissions.notifications import notify_administrators
 from brainscore_web.submissions.steps import LONG_LANE, PathFilter
 
-_log = logging.getLogger(__name__)
 _Part, _State = AskedQuestion.Part, AskedQuestion.State
 OPEN = (_State.WAITING, _State.RUNNING)
 _DAY = timedelta(hours=24)
@@ -55,6 +54,8 @@ QUESTIONS = LeaseQueue(
     lane=LONG_LANE,
     owner="owner",
     exclusive=True,
+    restarted=True,
+    task="brainscore_web.questions.answering.do_next_question",
 )
 """Questions to be answered. Users take turns."""
 
@@ -98,26 +99,19 @@ def ask_question(
         row = AskedQuestion.objects.create(
             owner=user, benchmark=benchmark, part=part, question=question.as_dict(), model_names=list(models)
         )
-        transaction.on_commit(_wake, robust=True)  # the sweep wakes workers as well
+        transaction.on_commit(partial(wake_for, QUESTIONS), robust=True)  # the sweep wakes workers as well
     return row
 
 
 def answer_next(only: Any = None) -> bool:
     """Answer the next due question, or the given one; return whether there was one."""
-    leases = claim(QUESTIONS, where=None if only is None else Q(pk=only), started=timezone.now())
-    for lease in leases:
-        _wake()  # another process can start the next one now
-        try:
-            _answer(lease)
-        finally:
-            _wake()  # for further questions of the same user
-    return bool(leases)
+    return do_next(QUESTIONS, _answer, give_up=_give_up, where=None if only is None else Q(pk=only))
 
 
 def resume_questions() -> int:
     """Make interrupted questions due again, and wake a worker if any are due; return the number of interrupted ones."""
-    released = sum(lease.release() for lease in expired_leases(QUESTIONS))
-    _wake()
+    released = resume(QUESTIONS)
+    wake_for(QUESTIONS)
     return released
 
 
@@ -126,28 +120,21 @@ def delete_old_questions() -> int:
     return AskedQuestion.objects.exclude(state__in=OPEN).filter(ended__lt=timezone.now() - _KEPT).delete()[0]
 
 
-def _wake() -> None:
-    if QUESTIONS.has_work():
-        wake("brainscore_web.questions.answering.do_next_question")
-
-
 def _answer(lease: Lease[AskedQuestion]) -> None:
+    row = lease.row
     try:
-        if lease.attempts_exceeded():
-            raise RuntimeError("its worker ended unexpectedly on each attempt")
-        with Renewal([lease]):
-            row = lease.row
-            models = _models_for(row.owner, row.benchmark, row.part, row.model_names)
-            assessment = _computed(lease, models)
-            if assessment is not None:
-                keep_answer(assessment)
-                lease.finish(state=_State.ANSWERED, ended=timezone.now(), answer=assessment.id)
+        assessment = _computed(lease, _models_for(row.owner, row.benchmark, row.part, row.model_names))
     except UserError as error:
-        lease.finish(state=_State.FAILED, ended=timezone.now(), reason=text(error.line(), _LONGEST_REASON) or "")
-    except Exception as error:  # noqa: BLE001 # it is logged, and the question is asked once more
-        _log.exception("Question %s", lease.row.pk)
-        if not lease.retry() and lease.finish(state=_State.FAILED, ended=timezone.now(), reason=_GAVE_UP):
-            notify_administrators(str(lease.row), f"{type(error).__name__}: {error}")
+        lease.finish(state=_State.FAILED, ended=timezone.now(), reason=text(error.line(), _LONGEST_REASON))
+    else:
+        if assessment is not None:
+            keep_answer(assessment)
+            lease.finish(state=_State.ANSWERED, ended=timezone.now(), answer=assessment.id)
+
+
+def _give_up(lease: Lease[AskedQuestion], _why: str, internal: str) -> None:
+    if lease.finish(state=_State.FAILED, ended=timezone.now(), reason=_GAVE_UP):
+        notify_administrators(str(lease.row), internal)
 
 
 def _models_for(user: User, benchmark: Benchmark, part: str, names: Sequence[str]) -> list[str]:

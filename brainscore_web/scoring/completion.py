@@ -21,6 +21,7 @@ from brainscore_core.runner.pair import write_failed
 from brainscore_core.runner.plan import make_plan
 from brainscore_core.scoring import Receipt, ResultsStore, RunInfo
 from brainscore_web.jobs.leases import Lease
+from brainscore_web.jobs.outbox import notify_administrators
 from brainscore_web.jobs.workers import wake
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.clean import text
@@ -33,7 +34,6 @@ from brainscore_web.scoring.claims import NOT_RUN_RETRY
 from brainscore_web.scoring.live_plugins import LivePlugins
 from brainscore_web.scoring.models import OPEN, Job, RemoteFailure, RemoteResult, RemoteWorker
 from brainscore_web.scoring.services import REQUESTED, notify_submissions
-from brainscore_web.submissions.notifications import notify_administrators
 
 VERIFICATION = "verification of a remote worker's result"
 """The reason of jobs that repeat a result; remote workers do not get them."""

@@ -24,9 +24,9 @@ from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
 from brainscore_core.submission import DeclaredFile, Finding, Package, declared_files, read_zip
 from brainscore_core.supported_data_standards.brainio.fetch import FetchRequest
+from brainscore_web.jobs.leases import Postponed, Unavailable
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions.models import Plugin, Revision, Submission
-from brainscore_web.submissions.steps import StepPostponed, StepUnavailable
 from brainscore_web.uploads.files import limits
 from brainscore_web.uploads.models import Upload, UploadedFile
 from brainscore_web.uploads.storage import storage
@@ -210,11 +210,11 @@ def _from_network(
     for declared, line in zip(wanted, _run_fetch_process(question, stopped), strict=False):
         answer = json.loads(line)
         if answer.get("whose") == "site":
-            raise StepPostponed("the site has no space for files at the moment", internal=answer["error"])
+            raise Postponed("the site has no space for files at the moment", answer["error"])
         if answer.get("whose") == "network":
             host = urllib.parse.urlsplit(declared.url).hostname or declared.url
             position = f"{declared.file}:{declared.line}"
-            raise StepUnavailable(f"the site could not reach {host} ({position})", internal=answer["error"])
+            raise Unavailable(f"the site could not reach {host} ({position})", answer["error"])
         problem = answer.get("error", "")
         result = problem or f"{answer['size']} bytes, verified"
         say(f"{declared.url}: {result}")

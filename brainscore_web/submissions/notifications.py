@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -20,11 +19,9 @@ from brainscore_web.submissions.review.comments import open_threads
 from brainscore_web.submissions.status import progress
 from brainscore_web.submissions.steps import Outcome
 
-_log = logging.getLogger(__name__)
 _SHOWN = 20
 _NAMED = 5  # members of a group of equal reasons
 _MOST_GROUPED = 5000
-_REPEAT_AFTER = timedelta(days=1)
 
 
 def notify_done(submission: Submission) -> None:
@@ -110,16 +107,6 @@ def notify_gave_up(submission: Submission, step: Step, outcome: Outcome) -> None
     context = {"step": _STEP_NAMES.get(step.kind, step.get_kind_display().lower()), "reason": outcome.reason}
     template = "submissions/email/gave_up.txt"
     queue_emails(recipients(submission), f"{submission} could not be processed", template, context, submission)
-
-
-def notify_administrators(what: str, internal: str) -> None:
-    """Report a problem of the site to its administrators, at most once a day for the same problem."""
-    _log.error("%s: %s", what, internal)
-    subject = " ".join(f"administrators: {what}".split())[:200]
-    if Email.objects.filter(subject__endswith=subject, created__gt=timezone.now() - _REPEAT_AFTER).exists():
-        return
-    administrators = User.objects.filter(is_superuser=True, is_active=True).order_by("pk")
-    queue_emails(administrators, subject, "submissions/email/administrators.txt", {"what": what, "internal": internal})
 
 
 def _first_line(text: str) -> str:

@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from django.db.models import Q
-from django.utils import timezone
 
 from brainscore_core.isolation.sandbox import platform_folders
-from brainscore_web.jobs.leases import Lease, LeaseQueue, RetryPolicy, claim, expired_leases
-from brainscore_web.jobs.workers import wake
+from brainscore_web.jobs.leases import Lease, LeaseQueue, RetryPolicy
+from brainscore_web.jobs.workers import resume, wake_for
 from brainscore_web.submissions.models import Step
 
 LOG_LIMIT = 256_000
@@ -55,27 +54,8 @@ class StepFailed(Exception):
         self.outcome = Outcome(passed=False, reason=reason, **others)
 
 
-class StepPostponed(Exception):
-    """The step must wait for something that the site lacks, for as long as it takes."""
-
-    def __init__(self, reason: str, *, internal: str, pause: timedelta = timedelta(minutes=5)) -> None:
-        super().__init__(reason)
-        self.reason, self.internal, self.pause = reason, internal, pause
-
-
 class StepIsLong(Exception):
     """The step must be run where others do not wait for it: it fetches files or installs packages."""
-
-
-class StepUnavailable(Exception):
-    """The site cannot run the step now, such as without a network: it is retried, and finally given up by the site.
-
-    `reason` is for the submitter, a sentence without a full stop, and `internal` for administrators.
-    """
-
-    def __init__(self, reason: str, *, internal: str) -> None:
-        super().__init__(reason)
-        self.reason, self.internal = reason, internal
 
 
 def shortened(text: str, limit: int = LOG_LIMIT) -> str:
@@ -103,49 +83,34 @@ STEPS = LeaseQueue(
     on_release={"state": Step.State.WAITING},
     related=("revision__submission",),
     retry=RetryPolicy(timedelta(seconds=30), factor=4, longest=timedelta(minutes=30), attempts=5),
+    restarted=True,
 )
 """The automatic steps."""
 
 LONG_LANE = "long"
 
 
-def _lane(name: str, is_long: Q) -> LeaseQueue[Step]:
+def _lane(name: str, is_long: Q, task: str) -> LeaseQueue[Step]:
+    path, owner = f"brainscore_web.submissions.tasks.{task}", "revision__submission__owner"
     waiting, held = STEPS.waiting & is_long, STEPS.held & is_long
-    return replace(STEPS, waiting=waiting, held=held, lane=name, owner="revision__submission__owner", exclusive=True)
+    return replace(STEPS, waiting=waiting, held=held, lane=name, owner=owner, exclusive=True, task=path)
 
 
 _IS_LONG = Q(kind=Step.Kind.TEST) | Q(long=True)
-LANES = (
-    (_lane("short", ~_IS_LONG), "brainscore_web.submissions.tasks.do_next_step"),
-    (_lane(LONG_LANE, _IS_LONG), "brainscore_web.submissions.tasks.do_next_long_step"),
-)
-"""The short and the long steps, and the task that runs the next one. Users take turns in both."""
-
-
-def claim_next_step(only: int | None = None, *, long: bool | None = None) -> Lease[Step] | None:
-    """Claim the next due step."""
-    where = None if only is None else Q(pk=only)
-    for queue, _task in LANES:
-        if long is None or long == (queue.lane == LONG_LANE):
-            leases = claim(queue, where=where, started=timezone.now())
-            if leases:
-                return leases[0]
-    return None
+LANES = (_lane("short", ~_IS_LONG, "do_next_step"), _lane(LONG_LANE, _IS_LONG, "do_next_long_step"))
+"""The short and the long steps. Users take turns in both."""
 
 
 def resume_steps() -> int:
     """Make interrupted steps due again, and wake a worker if any are due; return the number of due steps."""
-    for lease in expired_leases(STEPS):
-        lease.release(internal="its worker stopped responding")
+    resume(STEPS, internal="its worker stopped responding")
     wake_for_steps()
     return STEPS.due().count()
 
 
 def wake_for_steps() -> None:
     """Wake a worker for each lane with a step that can be claimed."""
-    for queue, task in LANES:
-        if queue.has_work():
-            wake(task)
+    wake_for(*LANES)
 
 
 class StepLog:

@@ -7,7 +7,6 @@ called any number of times: one process at a time checks an upload, and interrup
 from __future__ import annotations
 
 import json
-import logging
 import sys
 import time
 import uuid
@@ -15,6 +14,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,8 @@ import brainscore_core
 from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
 from brainscore_core.isolation.sandbox import Sandbox, require_sandbox, run_in_sandbox
-from brainscore_web.jobs.leases import Lease, LeaseQueue, Renewal, RetryPolicy, claim, expired_leases
-from brainscore_web.jobs.workers import wake
+from brainscore_web.jobs import workers
+from brainscore_web.jobs.leases import Lease, LeaseQueue, Postponed, RetryPolicy
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.uploads import inspection
 from brainscore_web.uploads.files import limits
@@ -39,7 +39,6 @@ from brainscore_web.uploads.storage import LocalFile, Place, StorageFailure, sto
 _HEARTBEAT = 10.0  # seconds
 _LONGEST_ANSWER = 64 * 1024 * 1024  # bytes
 _PROCESSES = 16
-_PAUSE = timedelta(minutes=5)  # until a site without a sandbox is asked again
 _SCRIPT = Path(inspection.__file__)
 _VARIABLES = {
     "OMP_NUM_THREADS": "1",
@@ -48,16 +47,12 @@ _VARIABLES = {
 }
 
 
-class SandboxMissing(UserError):
-    """Files cannot be inspected on this machine, which has no sandbox."""
-
-
 def inspect_in_sandbox(question: Question, *, alive: Callable[[], bool]) -> Report | None:
     """Inspect files in a sandbox, which sees these files and nothing else of the site."""
     try:
         require_sandbox()
     except UserError as error:
-        raise SandboxMissing(error.message, error.remedy) from error
+        raise Postponed("the site cannot check files at the moment", str(error)) from error
     asked_again = time.monotonic() + _HEARTBEAT
 
     def stopped() -> bool:
@@ -97,7 +92,6 @@ def _read(answer: Path) -> Report | None:
     return None
 
 
-_log = logging.getLogger(__name__)
 _State = Upload.State
 
 CHECKS = LeaseQueue(
@@ -109,6 +103,7 @@ CHECKS = LeaseQueue(
     lane="long",
     owner="owner",
     exclusive=True,
+    task="brainscore_web.uploads.checking.do_next_upload",
 )
 """Uploads to be checked. Users take turns."""
 
@@ -137,61 +132,21 @@ def begin_checks(upload: Upload) -> None:
 
 def resume(upload: Upload) -> None:
     """Resume the checks of an upload if they were interrupted."""
-    release_expired_checks(Q(pk=upload.pk))
+    workers.resume(CHECKS, Q(pk=upload.pk))
     if CHECKS.due().filter(pk=upload.pk).exists():
         _check_in_worker(upload.pk)
 
 
-def release_expired_checks(where: Q | None = None) -> int:
-    """Let uploads be checked again whose checking process ended or stopped responding; return their number."""
-    return sum(lease.release() for lease in expired_leases(CHECKS, where))
-
-
 def resume_checks() -> int:
     """Release interrupted checks, and wake a worker for uploads to be checked; return the number of released ones."""
-    released = release_expired_checks()
-    if CHECKS.has_work():
-        wake_for_uploads()
+    released = workers.resume(CHECKS)
+    workers.wake_for(CHECKS)
     return released
-
-
-def check_next() -> bool:
-    """Check the next upload; return whether there was one."""
-    leases = claim(CHECKS)
-    for lease in leases:
-        if CHECKS.has_work():
-            wake_for_uploads()  # for another process
-        _check_leased(lease)
-        if CHECKS.has_work():
-            wake_for_uploads()  # for further uploads of the same user
-    return bool(leases)
 
 
 def check(key: uuid.UUID) -> bool:
     """Check an upload if it is due and no other process checks it; return whether this call did."""
-    leases = claim(CHECKS, where=Q(pk=key), in_turn=False)
-    for lease in leases:
-        _check_leased(lease)
-    return bool(leases)
-
-
-def _check_leased(lease: Lease[Upload]) -> None:
-    key = lease.row.pk
-    try:
-        if lease.attempts_exceeded():
-            _retry_later(lease, "the checks ended unexpectedly on each attempt")
-        else:
-            with Renewal([lease]):  # also while files are fetched and published, which may take longer than the lease
-                _check(lease)
-    except SandboxMissing as error:
-        _log.error("Upload %s waits for a worker with a sandbox: %s", key, error)
-        lease.release(after=_PAUSE, counts=False)
-    except StorageFailure as error:
-        _log.error("Upload %s cannot be checked: %s", key, error)
-        _retry_later(lease, f"the storage failed: {error.message}")
-    except Exception as error:  # noqa: BLE001 # it is logged, and the checks are retried
-        _log.exception("Upload %s cannot be checked", key)
-        _retry_later(lease, "the storage failed" if isinstance(error, OSError) else "the site failed")
+    return workers.do_next(CHECKS, _check, give_up=_give_up, where=Q(pk=key), in_turn=False)
 
 
 def _check(lease: Lease[Upload]) -> None:
@@ -288,26 +243,19 @@ def _end(lease: Lease[Upload], state: str, *, findings: list[Any], facts: dict[s
     return lease.finish(state=state, findings=findings, facts=facts, changed=timezone.now())
 
 
-def _retry_later(lease: Lease[Upload], why: str) -> None:
-    """Let the checks be repeated later; after the last attempt, refuse the upload."""
-    if lease.retry():
-        return
+def _give_up(lease: Lease[Upload], why: str, _internal: str) -> None:
+    why = why or "the checks ended unexpectedly on each attempt"
     finding = asdict(Found("", "could not be checked", why, "upload it again later, or contact the administrators"))
     if _end(lease, _State.REFUSED, findings=[finding], facts={}):
         lease.row.files.update(size=None)
 
 
-def wake_for_uploads() -> None:
-    """Wake a worker for waiting uploads."""
-    wake("brainscore_web.uploads.checking.do_next_upload")
-
-
 def _check_in_worker(key: uuid.UUID) -> None:
     """Let a worker check the upload; if it is interrupted, another one resumes once the claim has expired."""
-    transaction.on_commit(wake_for_uploads, robust=True)  # the sweep wakes workers as well
+    transaction.on_commit(partial(workers.wake_for, CHECKS), robust=True)  # the sweep wakes workers as well
 
 
 @task(queue_name="long")
 def do_next_upload() -> bool:
     """Check the next upload."""
-    return check_next()
+    return workers.do_next(CHECKS, _check, give_up=_give_up)

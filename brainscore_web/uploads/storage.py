@@ -21,10 +21,16 @@ from django.conf import settings
 from brainscore_core.errors import UserError
 from brainscore_core.files import PART_SUFFIX, sync_to_disk
 from brainscore_core.supported_data_standards.brainio.buckets import S3Object, is_public, object_url, signed_client
+from brainscore_web.jobs.leases import Unavailable
 
 
-class StorageFailure(UserError):
+class StorageFailure(UserError, Unavailable):
     """The storage is unreachable, refuses, or is full; no partial file remains."""
+
+    why = "storage failed"
+
+    def __init__(self, message: str, remedy: str | None = None) -> None:
+        UserError.__init__(self, message, remedy)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ receipt from the sandbox is written by unreviewed code, so it is parsed defensiv
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -22,8 +21,9 @@ from brainscore_core.plugins.environments import RequirementsError
 from brainscore_core.receipts.assessment import Assessment
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.validity import PairPictures, loss_text
-from brainscore_web.jobs.leases import Lease, LeaseQueue, Renewal, RetryPolicy, claim, expired_leases
-from brainscore_web.jobs.workers import wake
+from brainscore_web.jobs.leases import Lease, LeaseQueue, RetryPolicy
+from brainscore_web.jobs.outbox import notify_administrators
+from brainscore_web.jobs.workers import do_next, resume, wake_for
 from brainscore_web.leaderboard.cards.validity import validity_of
 from brainscore_web.leaderboard.clean import json_value, text
 from brainscore_web.leaderboard.ingest.assessments import keep_published
@@ -32,7 +32,6 @@ from brainscore_web.leaderboard.reasons import lacks_data
 from brainscore_web.leaderboard.revision import exclusive_write
 from brainscore_web.submissions import sandbox_process
 from brainscore_web.submissions.models import BenchmarkAssessment, PluginKind, Revision, Step
-from brainscore_web.submissions.notifications import notify_administrators
 from brainscore_web.submissions.pipeline.checking import environment_for
 from brainscore_web.submissions.pipeline.testing import (
     SandboxRun,
@@ -43,9 +42,8 @@ from brainscore_web.submissions.pipeline.testing import (
     run_python,
 )
 from brainscore_web.submissions.pipeline.transitions import lock_submission
-from brainscore_web.submissions.steps import LANES, LONG_LANE, StepLog, StepPostponed
+from brainscore_web.submissions.steps import LANES, LONG_LANE, StepLog
 
-_log = logging.getLogger(__name__)
 _Part, _State = BenchmarkAssessment.Part, BenchmarkAssessment.State
 _SECONDS = 1800.0  # of a part
 _MOST_BENCHMARKS = 20  # of a submission
@@ -71,6 +69,8 @@ ASSESSMENTS = LeaseQueue(
     lane=LONG_LANE,
     owner="revision__submission__owner",
     exclusive=True,
+    restarted=True,
+    task="brainscore_web.submissions.tasks.do_next_assessment",
 )
 """The assessments. Users take turns."""
 
@@ -116,43 +116,19 @@ def _benchmarks(revision: Revision) -> Iterator[tuple[str, str]]:
 
 def run_next_assessment(only: int | None = None) -> bool:
     """Run the next due assessment, or the given one, unless a long step can be run, which comes first."""
-    if _steps_come_first():
-        return False
-    leases = claim(ASSESSMENTS, where=None if only is None else Q(pk=only), started=timezone.now())
-    if not leases:
-        return False
-    (lease,) = leases
-    _wake()  # another process can start the next one now
-    try:
-        _run(lease)
-    finally:
-        _wake()  # for further assessments of the same user
-    return True
+    where = None if only is None else Q(pk=only)
+    return not _steps_come_first() and do_next(ASSESSMENTS, _run, give_up=_give_up, where=where)
 
 
 def _run(lease: Lease[BenchmarkAssessment]) -> None:
-    if lease.attempts_exceeded():
-        _give_up(lease, "its worker ended unexpectedly on each attempt")
-        return
-    try:
-        with Renewal([lease]):
-            result = _assess(lease)
-        if not lease.is_lost():
-            _finish(lease, result)
-    except StepPostponed as later:
-        if lease.release(after=later.pause, counts=False, reason=later.reason, internal=later.internal):
-            notify_administrators(later.reason, later.internal)
-    except Exception as error:  # noqa: BLE001 # it is logged, and the assessment is retried
-        _log.exception("Assessment %s failed", lease.row.pk)
-        internal = f"{type(error).__name__}: {error}"
-        if not lease.retry(reason="an error of the site: it will be tried again", internal=internal):
-            _give_up(lease, internal)
+    result = _assess(lease)
+    if not lease.is_lost():
+        _finish(lease, result)
 
 
 def resume_assessments() -> int:
     """Make interrupted assessments due again, and wake a worker if any are due; return the number of due ones."""
-    for lease in expired_leases(ASSESSMENTS):
-        lease.release(internal="its worker stopped responding")
+    resume(ASSESSMENTS, internal="its worker stopped responding")
     _wake()
     return ASSESSMENTS.due().count()
 
@@ -164,12 +140,12 @@ def assessments_left() -> bool:
 
 
 def _steps_come_first() -> bool:
-    return any(queue.has_work() for queue, _task in LANES if queue.lane == LONG_LANE)
+    return any(queue.has_work() for queue in LANES if queue.lane == LONG_LANE)
 
 
 def _wake() -> None:
-    if ASSESSMENTS.has_work() and not _steps_come_first():
-        wake("brainscore_web.submissions.tasks.do_next_assessment")
+    if not _steps_come_first():
+        wake_for(ASSESSMENTS)
 
 
 def _assess(lease: Lease[BenchmarkAssessment]) -> _Result:
@@ -247,7 +223,7 @@ def _finish(lease: Lease[BenchmarkAssessment], result: _Result) -> None:
             publish_assessments(revision)
 
 
-def _give_up(lease: Lease[BenchmarkAssessment], internal: str) -> None:
+def _give_up(lease: Lease[BenchmarkAssessment], _why: str, internal: str) -> None:
     with transaction.atomic():
         if lease.finish(state=_State.FAILED, ended=timezone.now(), due=None, reason=_GAVE_UP, internal=internal):
             notify_administrators(f"{lease.row.revision.submission}: {lease.row.part} failed", internal)

@@ -36,7 +36,7 @@ from brainscore_core.submission import (
 )
 from brainscore_web.accounts.models import User, owned_by
 from brainscore_web.domains import package_folder
-from brainscore_web.jobs.leases import Lease
+from brainscore_web.jobs.leases import Lease, Unavailable
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.submissions.declared_files import fetch_declared_files, package_of
 from brainscore_web.submissions.examining import (
@@ -53,7 +53,7 @@ from brainscore_web.submissions.examining import (
 )
 from brainscore_web.submissions.models import Plugin, Revision, Step, Submission, UnexaminedFiles
 from brainscore_web.submissions.plugin_folders import unpacked
-from brainscore_web.submissions.steps import Outcome, StepIsLong, StepLog, StepUnavailable
+from brainscore_web.submissions.steps import Outcome, StepIsLong, StepLog
 
 _Name = tuple[str, str]
 _LIVE = ("domain", "kind", "name", "owner", "lab", "revision__plugins")
@@ -128,10 +128,10 @@ def _examine_arrived(lease: Lease[Step]) -> None:
         examined = examine(source)
     except Refused as error:
         if error.status == 503:
-            raise StepUnavailable(error.message, internal=error.message) from error
+            raise Unavailable(error.message, error.message) from error
         raise
     if examined is None:
-        raise StepUnavailable("the submission could not be examined in time", internal="the site may be overloaded")
+        raise Unavailable("the submission could not be examined in time", "the site may be overloaded")
     if revision.number == 1:
         require_news(revision.submission.owner, {examined.digest}, but=revision.submission)
     values = {**examined.columns(sort_findings(examined.findings)), "address": storable(examined.address)[-500:]}
@@ -173,7 +173,7 @@ def _environments(root: Path, revision: Revision, log: StepLog) -> tuple[list[di
             environment = environment_for(root / path, say=log.say)
         except RequirementsUnavailable as error:
             reason = f"the site could not install the requirements of {path}"
-            raise StepUnavailable(reason, internal=str(error)) from error
+            raise Unavailable(reason, str(error)) from error
         except RequirementsError as error:
             message = error.message.replace(f"{root}/", "")
             remedy = _remedy_for_submitter(error)

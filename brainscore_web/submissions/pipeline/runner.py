@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import errno
-import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import remove_abandoned_folders
 from brainscore_core.isolation.sandbox import FOLDERS as CAGE_FOLDERS
 from brainscore_web.accounts.models import User
-from brainscore_web.jobs.leases import Lease, Renewal
+from brainscore_web.jobs.leases import Lease
+from brainscore_web.jobs.outbox import notify_administrators
+from brainscore_web.jobs.workers import do_next
 from brainscore_web.leaderboard.clean import json_value
 from brainscore_web.leaderboard.models import Visibility, VisionModel
 from brainscore_web.submissions.models import Plugin, PluginKind, PublishedVersion, Step, Submission
-from brainscore_web.submissions.notifications import (
-    notify_administrators,
-    notify_changes_needed,
-    notify_gave_up,
-    notify_review_needed,
-)
+from brainscore_web.submissions.notifications import notify_changes_needed, notify_gave_up, notify_review_needed
 from brainscore_web.submissions.pipeline.assessing import plan_assessments
 from brainscore_web.submissions.pipeline.checking import check
 from brainscore_web.submissions.pipeline.publishing import publish
@@ -38,19 +34,8 @@ from brainscore_web.submissions.pipeline.transitions import (
     withdraw,
     withdraw_abandoned,
 )
-from brainscore_web.submissions.steps import (
-    Outcome,
-    StepFailed,
-    StepIsLong,
-    StepPostponed,
-    StepUnavailable,
-    claim_next_step,
-    wake_for_steps,
-)
-from brainscore_web.uploads.storage import StorageFailure
+from brainscore_web.submissions.steps import LANES, LONG_LANE, Outcome, StepFailed, StepIsLong
 
-_log = logging.getLogger(__name__)
-_DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _STEP_FUNCTIONS: Mapping[str, Callable[[Lease[Step]], Outcome | None]] = {
     "check": check,
     "test": run_tests,
@@ -61,44 +46,24 @@ _GAVE_UP = "the site could not complete this step. Its administrators have been 
 
 def run_next_step(only: int | None = None, *, long: bool | None = None) -> bool:
     """Run the next due step, or the given one."""
-    lease = claim_next_step(only, long=long)
-    if lease is None:
-        return False
-    wake_for_steps()  # another process can start the next step now
-    try:
-        _run(lease)
-    finally:
-        wake_for_steps()  # for further steps of the same user
-    return True
+    where = None if only is None else Q(pk=only)
+    return any(
+        do_next(queue, _run, give_up=_give_up, where=where)
+        for queue in LANES
+        if long is None or long == (queue.lane == LONG_LANE)
+    )
 
 
 def _run(lease: Lease[Step]) -> None:
-    step = lease.row
-    if lease.attempts_exceeded():
-        _give_up(lease, "its worker ended unexpectedly on each attempt")
-        return
     try:
-        with Renewal([lease]):
-            outcome = _STEP_FUNCTIONS[step.kind](lease)
-        if outcome is not None:  # otherwise the step has recorded its own end
-            _record_outcome(lease, outcome)
+        outcome = _STEP_FUNCTIONS[lease.row.kind](lease)
     except StepFailed as failed:
-        _record_outcome(lease, failed.outcome)
+        outcome = failed.outcome
     except StepIsLong:
         lease.release(counts=False, long=True)
-    except StepPostponed as later:
-        _postpone(lease, later)
-    except StepUnavailable as error:
-        _retry_later(lease, error.internal, error.reason)
-    except (StorageFailure, OSError) as error:
-        _log.error("Step %s cannot run now: %s", step.pk, error)
-        full = isinstance(error, OSError) and error.errno in _DISK_FULL
-        _retry_later(
-            lease, f"{type(error).__name__}: {error}", "the disk of the site is full" if full else "storage failed"
-        )
-    except Exception as error:  # noqa: BLE001 # it is logged, and the step is retried
-        _log.exception("Step %s failed", step.pk)
-        _retry_later(lease, f"{type(error).__name__}: {error}", "an error of the site")
+        return
+    if outcome is not None:  # otherwise the step has recorded its own end
+        _record_outcome(lease, outcome)
 
 
 def _record_outcome(lease: Lease[Step], outcome: Outcome) -> bool:
@@ -135,20 +100,7 @@ def _record_outcome(lease: Lease[Step], outcome: Outcome) -> bool:
     return True
 
 
-def _postpone(lease: Lease[Step], later: StepPostponed) -> None:
-    """Let a step wait for something that the site lacks, without counting an attempt."""
-    with transaction.atomic():
-        if lease.release(after=later.pause, counts=False, reason=later.reason, internal=later.internal):
-            notify_administrators(later.reason, later.internal)
-
-
-def _retry_later(lease: Lease[Step], internal: str, why: str) -> None:
-    """Retry a step after a pause, or give up after the last attempt."""
-    if not lease.retry(reason=f"{why}: the step will be retried", internal=internal):
-        _give_up(lease, internal, why)
-
-
-def _give_up(lease: Lease[Step], internal: str, why: str = "") -> None:
+def _give_up(lease: Lease[Step], why: str, internal: str) -> None:
     reason = f"{why}: {_GAVE_UP}" if why else _GAVE_UP
     _record_outcome(lease, Outcome(passed=False, gave_up=True, reason=reason, internal=internal, log=lease.row.log))
 

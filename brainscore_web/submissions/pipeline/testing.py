@@ -26,7 +26,7 @@ from brainscore_core.files import temporary_folder
 from brainscore_core.isolation.sandbox import Ended, Sandbox, require_sandbox, run_in_sandbox
 from brainscore_core.plugins.environments import Environment, RequirementsError, RequirementsUnavailable
 from brainscore_web.environment import worker_problem
-from brainscore_web.jobs.leases import Lease
+from brainscore_web.jobs.leases import Lease, Postponed, Unavailable
 from brainscore_web.submissions import sandbox_process
 from brainscore_web.submissions.declared_files import available_files, fetch_request, package_of
 from brainscore_web.submissions.models import Revision, Step
@@ -38,8 +38,6 @@ from brainscore_web.submissions.steps import (
     PathFilter,
     StepFailed,
     StepLog,
-    StepPostponed,
-    StepUnavailable,
     failed_lines,
 )
 
@@ -326,7 +324,7 @@ def sandbox_problem() -> UserError | None:
 def require_sandbox_here() -> None:
     """Postpone the step if the site has no sandbox, or lacks packages such as pytest, rather than skip the tests."""
     if missing := sandbox_problem():
-        raise StepPostponed(_NOT_NOW, internal=str(missing)) from missing
+        raise Postponed(_NOT_NOW, str(missing)) from missing
 
 
 @contextmanager
@@ -380,7 +378,7 @@ def _test_plugin(run: SandboxRun, tally: Tally, kind: str, name: str) -> None:
         environment = environment_for(folder, say=run.log.say)
     except RequirementsUnavailable as error:
         reason = f"the site could not install the requirements of {kind}/{name}"
-        raise StepUnavailable(reason, internal=str(error)) from error
+        raise Unavailable(reason, str(error)) from error
     except RequirementsError as error:  # the check step could still install them
         raise StepFailed(run.shown.hide(error.message), log=run.log.text) from error
     try:
@@ -454,7 +452,7 @@ def run_python(
                 stopped=stopped,
             )
     except UserError as error:
-        raise StepPostponed(_NOT_NOW, internal=str(error)) from error
+        raise Postponed(_NOT_NOW, str(error)) from error
     if ended.message:
         run.log.say(f"The process {run.shown.hide(ended.message)}")
     return ended

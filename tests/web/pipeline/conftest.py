@@ -7,6 +7,7 @@ from django.db import transaction
 
 from brainscore_web.submissions.models import Step
 from tests.web._plugins import model_files, zipped
+from tests.web.pipeline._claims import claim_next_step
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +37,7 @@ def submit(owner):
 def pass_step():
     """Say that an automatic step has passed, without doing it."""
     from brainscore_web.submissions.pipeline.runner import _record_outcome
-    from brainscore_web.submissions.steps import Outcome, claim_next_step
+    from brainscore_web.submissions.steps import Outcome
 
     def passed(revision, *kinds, result=None):
         for kind in kinds:

@@ -13,6 +13,7 @@ from brainscore_core.isolation.sandbox import Ended, require_sandbox
 from brainscore_core.receipts.assessment import Assessment, Used
 from brainscore_core.runner.pair import describe_error
 from brainscore_core.supported_data_standards.brainio.downloads import Offline
+from brainscore_web.jobs.leases import Postponed
 from brainscore_web.jobs.models import Email
 from brainscore_web.jobs.workers import sweep
 from brainscore_web.leaderboard.ingest.assessments import keep_published
@@ -22,7 +23,6 @@ from brainscore_web.submissions.models import BenchmarkAssessment, Review
 from brainscore_web.submissions.pipeline import assessing
 from brainscore_web.submissions.pipeline.assessing import run_next_assessment
 from brainscore_web.submissions.pipeline.runner import run_next_step
-from brainscore_web.submissions.steps import StepPostponed
 from tests.web._plugins import benchmark_files, model_files, small_benchmark_files
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -238,7 +238,7 @@ def test_errors_of_the_site(reviewed, monkeypatch, staff):
 
 def test_without_a_sandbox_it_waits(reviewed, monkeypatch):
     def missing():
-        raise StepPostponed("not now", internal="no bubblewrap")
+        raise Postponed("not now", "no bubblewrap")
 
     monkeypatch.setattr(assessing, "require_sandbox_here", missing)
     assert run_next_assessment()

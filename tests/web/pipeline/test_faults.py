@@ -14,6 +14,7 @@ from brainscore_web.submissions.models import Plugin, Step
 from brainscore_web.submissions.pipeline import runner
 from brainscore_web.submissions.pipeline.runner import run_next_step
 from tests.web._plugins import model_files
+from tests.web.pipeline._claims import claim_next_step
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -28,13 +29,13 @@ def fall_silent(revision):
 def test_stale_claims_are_freed(submit, states):
     """A worker that fell silent loses the step; what it says afterwards counts no more."""
     revision = submit()
-    lease = steps.claim_next_step()
+    lease = claim_next_step()
     sweep()
     assert states(revision) == "runn wait skip wait wait"  # it is alive
     fall_silent(revision)
     sweep()
     assert states(revision) == "wait wait skip wait wait"
-    another = steps.claim_next_step()
+    another = claim_next_step()
     assert another is not None
     lease.renew(log="from the dead")
     assert lease.is_lost()
@@ -46,7 +47,7 @@ def test_a_worker_that_dies_each_time(submit, states):
     """After some attempts the site gives up: submitter and administrators get one e-mail, and it can be retried."""
     revision = submit()
     for _ in range(steps.STEPS.retry.attempts):
-        assert steps.claim_next_step() is not None
+        assert claim_next_step() is not None
         fall_silent(revision)
         sweep()
     assert run_next_step()
@@ -121,7 +122,7 @@ def test_a_full_disk_is_waited_for(submit, states, pass_step, monkeypatch, folde
     monkeypatch.setattr(Path, "write_bytes", real)
     assert len(written) > 1
     step = revision.steps.get(kind="publish")
-    assert (step.state, step.reason) == ("waiting", "the disk of the site is full: the step will be retried")
+    assert (step.state, step.reason) == ("waiting", "the disk of the site is full: it will be tried again")
     assert not Plugin.objects.exists()
     assert [path for path in (folders / "plugins").rglob("*") if path.is_file()] == []
     Step.objects.filter(pk=step.pk).update(due=timezone.now())
@@ -162,6 +163,6 @@ def test_the_storage_is_down(submit, states, monkeypatch):
     monkeypatch.setattr(checking, "fetch_declared_files", down)
     assert run_next_step()
     step = revision.steps.get(kind="check")
-    assert (step.state, step.reason) == ("waiting", "storage failed: the step will be retried")
+    assert (step.state, step.reason) == ("waiting", "storage failed: it will be tried again")
     monkeypatch.undo()
     Step.objects.filter(pk=step.pk).update(due=timezone.now())

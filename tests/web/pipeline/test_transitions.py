@@ -13,6 +13,7 @@ from brainscore_web.scoring.models import Job
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.models import Plugin, Review, Step, Submission
 from tests.web._plugins import benchmark_files, model_files
+from tests.web.pipeline._claims import claim_next_step
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -60,7 +61,7 @@ def test_errors_run_nothing(submit, states):
 def test_a_new_revision_takes_over(submit, states, pass_step):
     """A worker that still works on the revision before ends it no more."""
     from brainscore_web.submissions.pipeline.runner import _record_outcome
-    from brainscore_web.submissions.steps import Outcome, claim_next_step
+    from brainscore_web.submissions.steps import Outcome
 
     first = submit(model_files())
     lease = claim_next_step(first.steps.get(kind="check").pk)
@@ -75,8 +76,6 @@ def test_a_new_revision_takes_over(submit, states, pass_step):
 
 def test_a_step_has_one_worker(submit):
     """Two that come at once: one has it."""
-    from brainscore_web.submissions.steps import claim_next_step
-
     submit()
     claims = [claim_next_step(), claim_next_step()]
     assert claims[0] is not None
@@ -85,8 +84,6 @@ def test_a_step_has_one_worker(submit):
 
 def test_short_steps_do_not_wait_for_tests(submit, pass_step, member):
     """In both lanes a user has one running step; while it runs, those of another user are next."""
-    from brainscore_web.submissions.steps import claim_next_step
-
     first, second = submit(model_files()), submit(model_files("tiles-9", size=9))
     pass_step(first, "check")
     pass_step(second, "check")
@@ -104,7 +101,6 @@ def test_short_steps_do_not_wait_for_tests(submit, pass_step, member):
 def test_checks_that_fetch_or_install_are_long(submit, monkeypatch):
     from brainscore_web.submissions.pipeline import checking
     from brainscore_web.submissions.pipeline.runner import run_next_step
-    from brainscore_web.submissions.steps import claim_next_step
 
     monkeypatch.setattr(checking, "_environments", lambda *_: ([], []))
     files = model_files()
@@ -170,7 +166,6 @@ def test_what_ended_never_becomes_live(reviewed, ending, submit):
 def test_withdrawing_during_publishing(submit, pass_step):
     """The worker that was about to publish finds its step gone."""
     from brainscore_web.submissions.pipeline.publishing import publish
-    from brainscore_web.submissions.steps import claim_next_step
 
     revision = submit()
     pass_step(revision, "check", "test")
@@ -241,7 +236,7 @@ def test_who_leaves_publishes_nothing_more(submit, states):
 def test_a_submission_that_goes_while_it_is_worked_on(submit):
     """The process that works on it writes nothing, and no process fails."""
     from brainscore_web.submissions.pipeline.runner import _record_outcome
-    from brainscore_web.submissions.steps import Outcome, claim_next_step
+    from brainscore_web.submissions.steps import Outcome
 
     revision = submit()
     lease = claim_next_step(Step.objects.get(revision=revision, kind="check").pk)

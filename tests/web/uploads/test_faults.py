@@ -268,7 +268,7 @@ def test_a_checker_that_is_killed(start, send, packages, monkeypatch, root, clie
 @pytest.mark.parametrize("slow", ["at_hand", "publish"])
 def test_a_storage_that_takes_longer_than_the_lease(start, send, packages, monkeypatch, slow):
     """While a file is fetched from a bucket or published the lease is renewed, so that no other process checks it."""
-    from brainscore_web.jobs import leases
+    from brainscore_web.jobs import leases, workers
     from brainscore_web.uploads import checking
     from brainscore_web.uploads.models import Upload
     from brainscore_web.uploads.storage import FolderStorage
@@ -289,10 +289,10 @@ def test_a_storage_that_takes_longer_than_the_lease(start, send, packages, monke
         Upload.objects.update(claimed=long_ago)
         renewed.clear()
         assert renewed.wait(10)
-        others.append((checking.release_expired_checks(), checking.check(upload.pk)))
+        others.append((workers.resume(checking.CHECKS), checking.check(upload.pk)))
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(checking, "Renewal", partial(leases.Renewal, every=0.05))
+    monkeypatch.setattr(workers, "Renewal", partial(leases.Renewal, every=0.05))
     monkeypatch.setattr(leases.Lease, "renew", noted)
     monkeypatch.setattr(FolderStorage, slow, takes_long)
     assert checking.check(upload.pk)
@@ -323,7 +323,7 @@ def test_a_storage_that_fails_is_tried_again(start, send, packages, monkeypatch,
             assert checking.check(upload.pk)
     upload.refresh_from_db()
     assert upload.state == "refused"
-    assert "the storage is away" in upload.findings[0]["culprit"]
+    assert upload.findings[0]["culprit"] == "storage failed"
 
 
 def test_a_site_that_fails_says_so_in_the_end(start, send, monkeypatch, client):

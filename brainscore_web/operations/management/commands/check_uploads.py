@@ -6,7 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from brainscore_web.uploads.checking import CHECKS, check, release_expired_checks
+from brainscore_web.jobs.workers import resume
+from brainscore_web.uploads.checking import CHECKS, check
 from brainscore_web.uploads.files import sweep
 
 
@@ -16,6 +17,6 @@ class Command(BaseCommand):
     help = "Check waiting uploads, and remove files of interrupted uploads and old drafts."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        release_expired_checks()
+        resume(CHECKS)
         done = sum(check(key) for key in list(CHECKS.due().values_list("pk", flat=True)))
         self.stdout.write(f"{done} uploads checked, {sweep()} leftovers removed")
