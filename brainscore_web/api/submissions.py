@@ -21,7 +21,7 @@ from brainscore_web.api.responses import Problem, operation, page_of, refuse_unk
 from brainscore_web.api.schemas import Page, SubmissionCard, SubmissionEntry
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions import pipeline
-from brainscore_web.submissions.examining import Refused, Source, Zip, source_at
+from brainscore_web.submissions.examining import Refused, Source, source_at
 from brainscore_web.submissions.models import Revision, Step, Submission
 from brainscore_web.submissions.permissions import lab_named
 from brainscore_web.submissions.receiving import max_form_size, receive, too_large_error
@@ -269,10 +269,10 @@ def _sent(request: HttpRequest, *more: str) -> tuple[Source, str]:
         _refuse(error)
 
 
-def _zip(archive: UploadedFile) -> Zip:
+def _zip(archive: UploadedFile) -> Source:
     if archive.file is None:
         raise Refused("the archive is empty", "send a ZIP file")
-    return Zip(archive.file, archive.name or "")
+    return Source("zip", archive.name or "", archive.file)
 
 
 def _newest(rows: list[Submission]) -> dict[Any, tuple[Revision, list[Step]]]:

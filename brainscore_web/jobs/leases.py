@@ -77,7 +77,7 @@ class Unavailable(Exception):
     `why` is for users, a sentence without a full stop; the text of the error is for administrators.
     """
 
-    def __init__(self, why: str, internal: str) -> None:
+    def __init__(self, why: str, internal: str = "") -> None:
         super().__init__(internal)
         self.why = why
 

@@ -71,8 +71,8 @@ def _read(request: dict[str, Any], folder: Path) -> Package:
     if request["origin"] == "zip":
         return read_zip((folder / "upload").read_bytes(), limits=limits, name=request["name"])
     if request["origin"] == "git":
-        return read_git(request["address"], request["commit"], limits=limits)
-    return read_pull(request["address"], limits=limits)
+        return read_git(request["name"], request["commit"], limits=limits)
+    return read_pull(request["name"], limits=limits)
 
 
 def _first(findings: list[Finding]) -> list[Finding]:

@@ -21,12 +21,12 @@ from django.conf import settings
 
 from brainscore_core import submission as submitting
 from brainscore_core.domain_names import FIRST
-from brainscore_core.errors import UserError
 from brainscore_core.formatting import size_text
 from brainscore_core.isolation.children import Output, end, ender, ending_text, guarded
 from brainscore_core.submission.repositories import LOCAL_VARIABLE
 from brainscore_web.accounts.models import User
 from brainscore_web.submissions.models import Submission
+from brainscore_web.uploads.files import Refused
 
 _log = logging.getLogger(__name__)
 _MAX_OUTPUT = 1 << 20  # bytes that an examination may print
@@ -61,28 +61,17 @@ def limits() -> Limits:
     return Limits(**{name: value for name, value in settings.SUBMISSIONS.items() if name in names})
 
 
-class Refused(UserError):
-    """A submission is refused."""
-
-    retry_after = 60
-    """Seconds after which to try again, if `status` is 429 or 503."""
-
-    def __init__(self, message: str, remedy: str, *, status: int = 400) -> None:
-        super().__init__(message, remedy)
-        self.status = status
-
-
 @dataclass(frozen=True)
-class Zip:
-    """An uploaded ZIP file."""
+class Source:
+    """Plugins that were sent: a ZIP file, a Git repository at a commit, branch or tag, or a pull request on GitHub."""
 
-    content: bytes | Path | BinaryIO
-    name: str = ""
-
-    origin = "zip"
+    origin: str  # of `Submission.Origin`
+    name: str  # the name of the ZIP file, or the address
+    content: bytes | Path | BinaryIO = b""  # the ZIP file
+    commit: str = ""  # of the repository; by default the newest one
 
     def read(self) -> bytes:
-        """Return its content; of a file that is too large, as much as shows this."""
+        """Return the content of the ZIP file; of one that is too large, as much as shows this."""
         most = submitting.Limits(size=limits().size).archive + 1
         if isinstance(self.content, bytes):
             return self.content
@@ -92,38 +81,16 @@ class Zip:
         return self.content.read(most)
 
 
-@dataclass(frozen=True)
-class Git:
-    """A Git repository at a commit, branch or tag; by default at its newest commit."""
-
-    address: str
-    commit: str
-
-    origin = "git"
-
-
-@dataclass(frozen=True)
-class Pull:
-    """A pull request on GitHub."""
-
-    address: str
-
-    origin = "pull"
-
-
-Source = Zip | Git | Pull
-
-
-def source_at(address: str, commit: str = "") -> Git | Pull:
+def source_at(address: str, commit: str = "") -> Source:
     """Return the source at an address: a pull request, or a repository at a commit, branch or tag."""
     address = address.strip()
     if submitting.is_pull(address):
-        return Pull(address)
+        return Source(Submission.Origin.PULL, address)
     if not address.startswith(("https://", "file://")):
         raise Refused(
             f"{address or 'the address'} does not begin with https://", "give the address that you would clone"
         )
-    return Git(address, commit.strip())
+    return Source(Submission.Origin.GIT, address, commit=commit.strip())
 
 
 def require_news(owner: User | None, digests: Collection[str], *, but: Submission | None = None) -> None:
@@ -157,8 +124,8 @@ class Examined:
             "digest": self.digest,
             "size": len(self.archive),
             "commit": storable(self.commit)[:64],
-            "plugins": storable([one.as_dict() for one in self.plugins]),
-            "findings": storable([one.as_dict() for one in findings]),
+            "plugins": storable([plugin.as_dict() for plugin in self.plugins]),
+            "findings": storable([finding.as_dict() for finding in findings]),
         }
 
 
@@ -168,22 +135,17 @@ def examine(source: Source, *, timeout: float | None = None) -> Examined | None:
     After `timeout` seconds, by default as long as its limits allow, the process is ended and the result is None. A
     submission that cannot be read or exceeds a limit is `Refused`.
     """
-    limit, origin = limits(), source.origin
+    limit = limits()
     request = {
-        "origin": origin,
-        "name": source.name if isinstance(source, Zip) else "",
-        "address": "" if isinstance(source, Zip) else source.address,
-        "commit": source.commit if isinstance(source, Git) else "",
+        **{name: getattr(source, name) for name in ("origin", "name", "commit")},
+        **{name: getattr(limit, name) for name in ("seconds", "memory")},
         "limits": {"size": limit.size, "seconds": limit.fetching},
-        "seconds": limit.seconds,
-        "memory": limit.memory,
     }
     if timeout is None:
-        timeout = _START_SECONDS + 2 * limit.seconds + (0 if origin == "zip" else limit.fetching)
+        timeout = _START_SECONDS + 2 * limit.seconds + limit.fetching
     with tempfile.TemporaryDirectory(prefix="brainscore-examination-") as name:
         folder = Path(name)
-        if isinstance(source, Zip):
-            (folder / "upload").write_bytes(source.read())
+        (folder / "upload").write_bytes(source.read())
         (folder / "request.json").write_text(json.dumps(request))
         answer = run_examination(folder, timeout=timeout)
         if answer is None:
@@ -198,9 +160,7 @@ def examine(source: Source, *, timeout: float | None = None) -> Examined | None:
             )
         return Examined(
             archive=(folder / "archive").read_bytes(),
-            digest=answer["digest"],
-            address=answer["address"],
-            commit=answer["commit"],
+            **{name: answer[name] for name in ("digest", "address", "commit")},
             plugins=tuple(map(submitting.SubmittedPlugin.from_dict, answer["plugins"])),
             findings=tuple(map(submitting.Finding.from_dict, answer["findings"])),
         )

@@ -21,10 +21,8 @@ from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.examining import (
     Examined,
-    Git,
     Refused,
     Source,
-    Zip,
     domain_of,
     examine,
     limits,
@@ -105,27 +103,26 @@ def receive(
     require_room(user, new=submission is None)
     if submission is not None:
         _require_revisable(submission)
-    if isinstance(source, Zip):
-        source = replace(source, content=source.read())
+    source = replace(source, content=(content := source.read()))
     examined = _examined_while_waiting(source)
-    address = source.name if isinstance(source, Zip) else source.address
+    if len(content) > submitting.Limits(size=limits().size).archive:
+        raise too_large_error()
+    # the hash of a ZIP file, by which one that is sent twice is recognised
+    sent = hashlib.sha256(content).hexdigest() if content else ""
     described: dict[str, Any] = {"by": user, "origin": source.origin, "note": storable(note)[:10_000]}
-    unexamined = _unexamined(source)
-    if examined is None:
-        described |= {"address": storable(address)[-500:], "digest": _digest(unexamined), "archive": b""}
-        described["size"] = len(unexamined["content"])
-        title, domain = storable(address)[-300:] or "submission", FIRST
-    else:
+    described |= {"address": storable(source.name)[-500:], "digest": sent, "archive": b"", "size": len(content)}
+    title, domain = described["address"][-300:] or "submission", FIRST
+    if examined is not None:
         names = examine_names(examined.plugins, owner=user, submission=submission)
         described |= examined.columns(_in_order((*examined.findings, *names)))
-        described["address"] = storable(examined.address or address)[-500:]
+        described["address"] = storable(examined.address or source.name)[-500:]
         title, domain = title_of(examined.plugins), domain_of(examined.plugins)
     has_errors = any(finding["severity"] == "error" for finding in described.get("findings", ()))
     with transaction.atomic():
         # a weak lock: others may still refer to this user, but cannot count its submissions meanwhile
         owner = User.objects.select_for_update(no_key=True).get(pk=user.pk)
         if submission is None:
-            require_news(owner, {described["digest"], _digest(unexamined)})
+            require_news(owner, {described["digest"], sent})
         require_room(owner, new=submission is None, size=described["size"])
         if submission is None:
             row = Submission.objects.create(owner=owner, title=title, domain=domain, visibility=visibility, lab=lab)
@@ -137,7 +134,8 @@ def receive(
         last = row.revisions.aggregate(number=Max("number"))["number"] or 0
         revision = Revision.objects.create(submission=row, number=last + 1, **described)
         if examined is None:
-            UnexaminedFiles.objects.create(revision=revision, **unexamined)
+            texts = {"name": storable(source.name), "commit": storable(source.commit)}
+            UnexaminedFiles.objects.create(revision=revision, content=content, **texts)
         pipeline.start(revision, has_errors=has_errors)
     return revision
 
@@ -178,22 +176,6 @@ def _examined_while_waiting(source: Source) -> Examined | None:
     finally:
         with _counting:
             _waiting.remove(source)
-
-
-def _unexamined(source: Source) -> dict[str, Any]:
-    """Return the columns of files that the check step examines."""
-    if isinstance(source, Zip):
-        content = source.read()
-        if len(content) > submitting.Limits(size=limits().size).archive:
-            raise too_large_error()
-        return {"content": content, "name": storable(source.name)[-500:], "commit": ""}
-    commit = source.commit if isinstance(source, Git) else ""
-    return {"content": b"", "name": storable(source.address), "commit": storable(commit)}
-
-
-def _digest(unexamined: dict[str, Any]) -> str:
-    """Return the hash of a ZIP file, by which one that is sent twice is recognised; empty for a repository."""
-    return hashlib.sha256(unexamined["content"]).hexdigest() if unexamined["content"] else ""
 
 
 def _in_order(findings: Iterable[submitting.Finding]) -> list[submitting.Finding]:

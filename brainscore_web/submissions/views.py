@@ -24,7 +24,7 @@ from brainscore_web.accounts.callers import current_user
 from brainscore_web.accounts.models import Lab, User, owned_by, owns
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions import pipeline
-from brainscore_web.submissions.examining import Refused, Source, Zip, limits, source_at
+from brainscore_web.submissions.examining import Refused, Source, limits, source_at
 from brainscore_web.submissions.models import PluginKind, Revision, Step, Submission
 from brainscore_web.submissions.permissions import confirmed_only, own_submission, revision_of, visible_submission
 from brainscore_web.submissions.pipeline.assessing import assessment_states, assessments_of
@@ -128,7 +128,7 @@ class SubmissionForm(RevisionForm):
 
 def _source(archive: UploadedFile | None, address: str, commit: str) -> Source:
     if archive is not None and archive.file is not None:
-        return Zip(archive.file, archive.name or "")
+        return Source(Submission.Origin.ZIP, archive.name or "", archive.file)
     return source_at(address, commit)
 
 

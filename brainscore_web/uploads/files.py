@@ -77,7 +77,10 @@ def bytes_used(owner: User, *, without: UploadedFile | None = None) -> int:
 
 
 class Refused(UserError):
-    """A file is refused; `status` is the HTTP status of the response."""
+    """What was sent is refused; `status` is the HTTP status of the response."""
+
+    retry_after = 60
+    """Seconds after which to try again, if `status` is 429 or 503."""
 
     def __init__(self, message: str, remedy: str, *, status: int = 400) -> None:
         super().__init__(message, remedy)

@@ -27,10 +27,9 @@ from brainscore_web.jobs.leases import Unavailable
 class StorageFailure(UserError, Unavailable):
     """The storage is unreachable, refuses, or is full; no partial file remains."""
 
-    why = "storage failed"
-
     def __init__(self, message: str, remedy: str | None = None) -> None:
-        UserError.__init__(self, message, remedy)
+        super().__init__(message, remedy)
+        self.why = "storage failed"
 
 
 @dataclass(frozen=True)

@@ -40,11 +40,8 @@ from brainscore_web.jobs.leases import Lease, Unavailable
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.submissions.declared_files import fetch_declared_files, package_of
 from brainscore_web.submissions.examining import (
-    Git,
-    Pull,
     Refused,
     Source,
-    Zip,
     domain_of,
     examine,
     require_news,
@@ -123,9 +120,8 @@ def _examine_arrived(lease: Lease[Step]) -> None:
     arrived = UnexaminedFiles.objects.filter(revision=revision).first()
     if arrived is None:
         return
-    source = _source_of(arrived)
     try:
-        examined = examine(source)
+        examined = examine(Source(revision.origin, arrived.name, bytes(arrived.content), arrived.commit))
     except Refused as error:
         if error.status == 503:
             raise Unavailable(error.message, error.message) from error
@@ -148,12 +144,6 @@ def _examine_arrived(lease: Lease[Step]) -> None:
         if revision.needs_review:
             revision.steps.filter(kind=Step.Kind.REVIEW, state=Step.State.SKIPPED).update(state=Step.State.WAITING)
         arrived.delete()
-
-
-def _source_of(arrived: UnexaminedFiles) -> Source:
-    if arrived.revision.origin == Submission.Origin.ZIP:
-        return Zip(bytes(arrived.content), arrived.name)
-    return Git(arrived.name, arrived.commit) if arrived.revision.origin == Submission.Origin.GIT else Pull(arrived.name)
 
 
 def _remedy_for_submitter(error: RequirementsError) -> str:

@@ -23,12 +23,12 @@ def folders(settings, tmp_path, monkeypatch):
 @pytest.fixture
 def submit(owner):
     """Send files as `owner`, or as another user."""
-    from brainscore_web.submissions.examining import Zip
+    from brainscore_web.submissions.examining import Source
     from brainscore_web.submissions.receiving import receive
 
     def send(files=None, *, by=owner, submission=None, visibility="public"):
         archive = zipped(files if files is not None else model_files())
-        return receive(by, Zip(archive, "mine.zip"), submission=submission, visibility=visibility)
+        return receive(by, Source("zip", "mine.zip", archive), submission=submission, visibility=visibility)
 
     return send
 

@@ -68,11 +68,11 @@ def send(client):
 @pytest.fixture
 def submitted(db):
     """Makes a submission as `receive` does, without a form."""
-    from brainscore_web.submissions.examining import Zip
+    from brainscore_web.submissions.examining import Source
     from brainscore_web.submissions.receiving import receive
 
     def make(user, files=None, **options):
-        return receive(confirm(user), Zip(zipped(files or model_files()), "mine.zip"), **options)
+        return receive(confirm(user), Source("zip", "mine.zip", zipped(files or model_files())), **options)
 
     return make
 

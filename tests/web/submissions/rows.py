@@ -50,18 +50,18 @@ ROWS = {
 
 def build(people):
     """A private submission of the owner's in two revisions, of which the first is live, and one to withdraw."""
-    from brainscore_web.submissions.examining import Zip
+    from brainscore_web.submissions.examining import Source
     from brainscore_web.submissions.models import Plugin, PublishedVersion, Revision, Submission
     from brainscore_web.submissions.receiving import receive
 
     keys = []
     for key, name in ((uuid.UUID(int=1), "tiles-8"), (uuid.UUID(int=2), "tiles-9")):
         files = model_files(name)
-        made = receive(people["owner"], Zip(zipped(files), "mine.zip"), visibility="private", note="hush")
+        made = receive(people["owner"], Source("zip", "mine.zip", zipped(files)), visibility="private", note="hush")
         keys.append(_called(made.submission, key))
     receive(
         people["owner"],
-        Zip(zipped(model_files(size=16)), "mine.zip"),
+        Source("zip", "mine.zip", zipped(model_files(size=16))),
         submission=Submission.objects.get(pk=keys[0]),
     )
     first, second = keys

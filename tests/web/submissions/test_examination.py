@@ -14,7 +14,7 @@ import pytest
 
 from brainscore_web.profile.personal_data import revisions_of
 from brainscore_web.submissions import examining, receiving
-from brainscore_web.submissions.examining import Refused, Zip
+from brainscore_web.submissions.examining import Refused, Source
 from brainscore_web.submissions.models import Revision
 from brainscore_web.submissions.pipeline.runner import run_next_step
 from tests.web._plugins import benchmark_files, model_files, zipped
@@ -239,7 +239,7 @@ def test_a_repository_that_answers_slowly_is_pending(submitter, ask, token_of, s
         lambda folder, *, timeout: seen.append(json.loads((folder / "request.json").read_text())),
     )
     assert run_next_step()
-    assert [(one["origin"], one["address"]) for one in seen] == [("git", "https://example.org/a")]
+    assert [(one["origin"], one["name"]) for one in seen] == [("git", "https://example.org/a")]
 
 
 def test_at_most_two_requests_wait_at_a_time(submitter, send, monkeypatch):
@@ -255,7 +255,7 @@ def test_at_most_two_requests_wait_at_a_time(submitter, send, monkeypatch):
 
     def examine():
         try:
-            receiving._examined_while_waiting(Zip(b"PK"))
+            receiving._examined_while_waiting(Source("zip", "", b"PK"))
         except Refused as error:
             refused.append(error.status)
 

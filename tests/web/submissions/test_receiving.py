@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
-from brainscore_web.submissions.examining import Git, Pull, Refused, source_at
+from brainscore_web.submissions.examining import Refused, Source, source_at
 from brainscore_web.submissions.models import Plugin, Revision, Step, Submission
 from tests.web._plugins import benchmark_files, model_files, zipped
 
@@ -268,8 +268,10 @@ def test_names_that_could_be_taken_for_others_are_refused(submitter, other, subm
 
 def test_addresses():
     commit = "0123456789" * 4
-    assert source_at("https://github.com/you/vision/pull/12") == Pull("https://github.com/you/vision/pull/12")
-    assert source_at(" https://example.org/x.git ", f" {commit}") == Git("https://example.org/x.git", commit)
+    assert source_at("https://github.com/you/vision/pull/12") == Source("pull", "https://github.com/you/vision/pull/12")
+    assert source_at(" https://example.org/x.git ", f" {commit}") == Source(
+        "git", "https://example.org/x.git", commit=commit
+    )
     for address in ("git@github.com:x", "ext::sh -c id", "http://example.org/x.git", "", "--upload-pack=id"):
         with pytest.raises(Refused):
             source_at(address, commit)
