@@ -42,11 +42,7 @@ _COMMENT = re.compile(r"#\s?(.*)")
 
 def check_template_texts(source: Source, content: bytes) -> Iterator[Finding]:
     """Find sentences of a template that were not edited, in texts and comments."""
-    texts = [
-        (node.value, node.lineno)
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    ]
+    texts = [(node.value, node.lineno) for node in source.nodes(ast.Constant) if isinstance(node.value, str)]
     lines = content.decode("utf-8", "replace").splitlines()
     texts += [(match[1], number) for number, line in enumerate(lines, 1) if (match := _COMMENT.match(line.strip()))]
     findings: dict[tuple[str, int], Finding] = {}
@@ -55,12 +51,12 @@ def check_template_texts(source: Source, content: bytes) -> Iterator[Finding]:
         for phrase, remedy in PLACEHOLDERS.items():
             if phrase in plain and (remedy, line) not in findings:
                 message = f"the text still contains {phrase!r} of the template"
-                findings[remedy, line] = Finding("warning", "template", source.path, line, message, remedy)
+                findings[remedy, line] = source.warning("template", line, message, remedy)
         address = _EXAMPLE_ADDRESS.search(text)
         if address and (text == address[0] or "@" in text):  # a field of METADATA, or a citation
             message = f"{address[0]} is the example address of the template"
             remedy = "give the address of the publication or the code"
-            findings[remedy, line] = Finding("warning", "template", source.path, line, message, remedy)
+            findings[remedy, line] = source.warning("template", line, message, remedy)
     yield from findings.values()
 
 
@@ -79,9 +75,9 @@ def check_metadata_fields(source: Source, of: Domain) -> Iterator[Finding]:
     """Find fields that ``METADATA`` leaves out or leaves unknown."""
     described = [*_OF_BENCHMARKS, *([of.feature("metadata of a model")] if of.offers("metadata of a model") else [])]
     types: dict[str, type] = {each.__name__: each for each in described}
-    for node in ast.walk(source.tree):
+    for node in source.nodes(ast.Call):
         name = called_name(node)
-        if not isinstance(node, ast.Call) or name not in types or node.args:
+        if name not in types or node.args:
             continue
         if any(keyword.arg is None for keyword in node.keywords):  # the content of **values is only known at run time
             continue
@@ -91,22 +87,19 @@ def check_metadata_fields(source: Source, of: Domain) -> Iterator[Finding]:
         for field in stated:
             if field not in names:
                 near = nearest(str(field), names, limit=2)
-                message = f"{name} has no field {field}"
                 remedy = f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(names)}"
-                yield Finding("warning", "metadata", source.path, node.lineno, message, remedy)
+                yield source.warning("metadata", node.lineno, f"{name} has no field {field}", remedy)
         if left_out := [field for field in required_fields(types[name]) if field not in stated]:
-            message = f"{name} lacks {', '.join(left_out)}"
             remedy = "state the fields; None means that a value is not known, or does not apply"
-            yield Finding("warning", "metadata", source.path, node.lineno, message, remedy)
+            yield source.warning("metadata", node.lineno, f"{name} lacks {', '.join(left_out)}", remedy)
         unknown = [
             entry.name
             for entry in known_fields
             if entry.name in _WANTED[name] and entry.name not in left_out and _is_none(stated.get(entry.name))
         ]
         if unknown:
-            message = f"{name} does not state {', '.join(unknown)}"
             remedy = "fill in what you know: the site shows it on the card"
-            yield Finding("note", "metadata", source.path, node.lineno, message, remedy)
+            yield source.note("metadata", node.lineno, f"{name} does not state {', '.join(unknown)}", remedy)
 
 
 def _is_none(node: ast.expr | None) -> bool:
@@ -155,20 +148,19 @@ def check_opened_files(source: Source, plugin: SubmittedPlugin, package: Package
     Absolute paths are found by another check.
     """
     folder = source.path.rpartition("/")[0]
-    for node in ast.walk(source.tree):
+    for node in source.nodes(ast.Call, ast.BinOp):
         if isinstance(node, ast.Call):
             text = expression_text(node.func)
             if text in _PERSONAL:
-                message = f"{text}() differs between machines"
-                yield Finding("warning", "files", source.path, node.lineno, message, _REMEDY)
+                yield source.warning("files", node.lineno, f"{text}() differs between machines", _REMEDY)
             for path in _opened_paths(node, text):
                 if path.startswith(("/", "~", "\\")) or is_absolute_path(path) or "://" in path:
                     continue
                 beside = f"{folder}/{path}" in package.files
                 message = f"the code opens {path!r} in the folder in which Python is started"
                 remedy = f"read it from the plugin's folder: Path(__file__).parent / {path!r}" if beside else _REMEDY
-                yield Finding("warning", "files", source.path, node.lineno, message, remedy)
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+                yield source.warning("files", node.lineno, message, remedy)
+        elif isinstance(node.op, ast.Div):
             yield from _beside_the_code(node, source, plugin, package)
 
 
@@ -214,7 +206,7 @@ def _beside_the_code(node: ast.BinOp, source: Source, plugin: SubmittedPlugin, p
     path = "/".join(folders)
     if not f"{path}/".startswith(f"{plugin.path}/"):
         message = f"the code uses {'/'.join(segments)!r} outside of its plugin"
-        yield Finding("warning", "files", source.path, node.lineno, message, _REMEDY)
+        yield source.warning("files", node.lineno, message, _REMEDY)
     elif "." in folders[-1] and path not in package.files:
         message = f"{path.removeprefix(f'{plugin.path}/')!r} is not among the files of the plugin"
         yield Finding(

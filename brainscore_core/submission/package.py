@@ -10,6 +10,7 @@ import stat
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Self
@@ -63,6 +64,25 @@ class Finding:
         return f"{position}{self.severity}: {self.message}"
 
 
+@dataclass(frozen=True)
+class SubmittedFile:
+    """A file of a submission, by its path, and findings about it."""
+
+    path: str
+
+    def error(self, check: str, line: int | None, message: str, remedy: str) -> Finding:
+        """Return a finding that prevents running the submission."""
+        return Finding("error", check, self.path, line, message, remedy)
+
+    def warning(self, check: str, line: int | None, message: str, remedy: str) -> Finding:
+        """Return a finding for the reviewer."""
+        return Finding("warning", check, self.path, line, message, remedy)
+
+    def note(self, check: str, line: int | None, message: str, remedy: str) -> Finding:
+        """Return a note for the submitter."""
+        return Finding("note", check, self.path, line, message, remedy)
+
+
 def errors_among(findings: Iterable[Finding]) -> list[Finding]:
     """Findings that must be fixed."""
     return [finding for finding in findings if finding.severity == "error"]
@@ -70,12 +90,12 @@ def errors_among(findings: Iterable[Finding]) -> list[Finding]:
 
 def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Sort findings by file and line, in the same place by severity; duplicates are dropped."""
-    unique = dict.fromkeys(findings)
-    return tuple(sorted(unique, key=_sort_key))
-
-
-def _sort_key(finding: Finding) -> tuple[str, int, int, str]:
-    return finding.file, finding.line or 0, _ORDER[finding.severity], finding.message
+    return tuple(
+        sorted(
+            dict.fromkeys(findings),
+            key=lambda finding: (finding.file, finding.line or 0, _ORDER[finding.severity], finding.message),
+        )
+    )
 
 
 @dataclass(frozen=True)
@@ -167,10 +187,14 @@ class SubmittedPlugin:
         """Its folder: ``models/mine``."""
         return f"{self.kind}/{self.name}"
 
+    @property
+    def start(self) -> SubmittedFile:
+        """Its ``__init__.py``."""
+        return SubmittedFile(f"{self.path}/__init__.py")
+
     def as_dict(self) -> dict[str, Any]:
         """Convert to plain types, for JSON."""
-        listed = [{"registry": item.registry, "key": item.key, "line": item.line} for item in self.registrations]
-        return {"domain": self.domain, "kind": self.kind, "name": self.name, "registrations": listed}
+        return {**asdict(self), "registrations": [asdict(item) for item in self.registrations]}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
@@ -204,9 +228,7 @@ class Package:
     @functools.cached_property
     def scans(self) -> Mapping[str, Scan]:
         """Result of the static index for each plugin, by its folder; with the paths of `files`."""
-        with tempfile.TemporaryDirectory(prefix="brainscore-read-") as name:
-            folder = Path(name)
-            write_files({path: content for path, content in self.files.items() if path.endswith(".py")}, folder)
+        with self.on_disk(".py") as folder:
             scans = {}
             for path in dict.fromkeys("/".join(file.split("/")[:2]) for file in self.files):
                 file = folder / path / "__init__.py"
@@ -233,34 +255,32 @@ class Package:
         imported = domain_of_source(self.files.get(f"{plugin}/__init__.py", b""))
         return imported or domain_of_path(self.folders.get(plugin, "")) or FIRST
 
+    @contextmanager
+    def on_disk(self, suffix: str = "") -> Iterator[Path]:
+        """Write the files, or those with a suffix, into a temporary folder."""
+        with tempfile.TemporaryDirectory(prefix="brainscore-read-") as folder:
+            write_files({path: self.files[path] for path in self.files if path.endswith(suffix)}, Path(folder))
+            yield Path(folder)
+
     def of(self, plugin: SubmittedPlugin) -> dict[str, bytes]:
         """The files of one plugin."""
         return {path: content for path, content in self.files.items() if path.startswith(f"{plugin.path}/")}
 
     def to_zip(self) -> bytes:
-        """Pack into an archive; the same files give the same bytes on every machine."""
-        return self._archive
+        """Pack into an archive, sorted and without times; the same files give the same bytes on every machine."""
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w") as archive:  # uncompressed, since compression differs between libraries
+            for path in sorted(self.files):
+                member = zipfile.ZipInfo(path, _DATE)
+                member.create_system = 3
+                member.external_attr = (stat.S_IFREG | 0o644) << 16
+                archive.writestr(member, self.files[path])
+        return stream.getvalue()
 
     @property
     def digest(self) -> str:
         """SHA-256 of the archive."""
-        return hashlib.sha256(self._archive).hexdigest()
-
-    @functools.cached_property
-    def _archive(self) -> bytes:
-        return canonical_zip(self.files)
-
-
-def canonical_zip(files: Mapping[str, bytes]) -> bytes:
-    """Pack files sorted and without times; uncompressed, since compression differs between libraries."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for path in sorted(files):
-            member = zipfile.ZipInfo(path, _DATE)
-            member.create_system = 3
-            member.external_attr = (stat.S_IFREG | 0o644) << 16
-            archive.writestr(member, files[path])
-    return stream.getvalue()
+        return hashlib.sha256(self.to_zip()).hexdigest()
 
 
 def unpack(archive: bytes, folder: Path) -> None:

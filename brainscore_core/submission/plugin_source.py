@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import ast
 import re
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.source import UNKNOWN, Literals, parse
-from brainscore_core.submission.package import Finding, Package, Severity, SubmittedPlugin, write_files
+from brainscore_core.submission.package import Finding, Package, SubmittedFile, SubmittedPlugin
+
+Node = TypeVar("Node", bound=ast.AST)
 
 
 @dataclass(frozen=True)
-class Source:
+class Source(SubmittedFile):
     """A Python file: its path in the submission, and its syntax tree."""
 
-    path: str
     tree: ast.Module
+
+    def nodes(self, *kinds: type[Node]) -> Iterator[Node]:
+        """Return all nodes of some kinds, calls before their arguments."""
+        return (node for node in ast.walk(self.tree) if isinstance(node, kinds))
 
     @property
     def is_test(self) -> bool:
@@ -89,7 +92,6 @@ def called_name(node: ast.AST) -> str:
     return node.func.id if isinstance(node.func, ast.Name) else ""
 
 
-_SHA1, _SHA256 = re.compile(r"[0-9a-fA-F]{40}"), re.compile(r"[0-9a-fA-F]{64}")
 _FORMS: Mapping[str, tuple[str, ...]] = {
     "load_stimulus_set_from_s3": (
         *("identifier", "bucket", "csv_sha1", "zip_sha1", "csv_version_id", "zip_version_id", "filename_prefix"),
@@ -113,7 +115,7 @@ _NEEDED = frozenset(
     {"identifier", "bucket", "path", "relative_path", "folder_path", "url", "csv_url", "filename_version_sha"}
 )
 _COULD_BE_OTHERS = frozenset({"fetch", "load_file"})  # names that plugins may use for functions of their own
-_Report = Callable[[Severity, str, str], None]
+_CHECK = "declared files"
 _UPLOAD = "register the lines that the upload printed, unchanged"
 
 
@@ -174,66 +176,56 @@ def read_declared(package: Package) -> tuple[tuple[DeclaredFile, ...], list[Find
     """Declared files, and findings about their declarations."""
     files: dict[tuple[str, object, object, object], DeclaredFile] = {}
     findings: list[Finding] = []
-    with tempfile.TemporaryDirectory(prefix="brainscore-read-") as name:
-        folder = Path(name)
-        write_files({path: content for path, content in package.files.items() if path.endswith(".py")}, folder)
-        for plugin in package.plugins:
-            for source in sources_of(package, plugin):
-                if source.is_test:
-                    continue
-                literals = Literals(source.tree, (folder / source.path).parent)
-                functions = {node.name for node in ast.walk(source.tree) if isinstance(node, ast.FunctionDef)}
-                for call in _calls(source.tree, functions):
-                    for item in _read(call, literals, source.path, findings):
-                        files.setdefault((item.url, item.sha1, item.sha256, item.version_id), item)
+    with package.on_disk(".py") as folder:
+        for source in (each for plugin in package.plugins for each in sources_of(package, plugin) if not each.is_test):
+            literals = Literals(source.tree, (folder / source.path).parent)
+            for call in _calls(source):
+                for item in _read(call, literals, source, findings):
+                    files.setdefault((item.url, item.sha1, item.sha256, item.version_id), item)
     return tuple(files.values()), findings
 
 
-def _calls(tree: ast.Module, functions: set[str]) -> Iterator[ast.Call]:
-    imported = {alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
-                for alias in node.names}  # fmt: skip
-    for node in ast.walk(tree):
+def _calls(source: Source) -> Iterator[ast.Call]:
+    functions = {node.name for node in source.nodes(ast.FunctionDef)}
+    imported = {alias.asname or alias.name for node in source.nodes(ast.ImportFrom) for alias in node.names}
+    for node in source.nodes(ast.Call):
         name = called_name(node)
-        if not isinstance(node, ast.Call) or name not in _FORMS or name in functions:
-            continue
-        if name not in _COULD_BE_OTHERS or (isinstance(node.func, ast.Name) and name in imported):
+        is_loader = name not in _COULD_BE_OTHERS or (isinstance(node.func, ast.Name) and name in imported)
+        if name in _FORMS and name not in functions and is_loader:
             yield node
 
 
-def _read(call: ast.Call, literals: Literals, path: str, findings: list[Finding]) -> Iterator[DeclaredFile]:
+def _read(call: ast.Call, literals: Literals, source: Source, findings: list[Finding]) -> Iterator[DeclaredFile]:
     form = _FORMS[called_name(call)]
-    arguments_by_name = {name: literals.evaluate(node, {}) for name, node in zip(form, call.args, strict=False)}
-    arguments_by_name |= {word.arg: literals.evaluate(word.value, {}) for word in call.keywords if word.arg}
+    stated = {name: literals.evaluate(node, {}) for name, node in zip(form, call.args, strict=False)}
+    stated |= {word.arg: literals.evaluate(word.value, {}) for word in call.keywords if word.arg}
     unclear = any(word.arg is None for word in call.keywords) or any(isinstance(arg, ast.Starred) for arg in call.args)
-    unclear = unclear or any(
-        arguments_by_name.get(name) is UNKNOWN for name in ("zip_url", "files", "folder_name", "filename_prefix")
-    )
-    missing = [name for name in form if name in _NEEDED and not isinstance(arguments_by_name.get(name), str | list)]
-    if unclear or missing:
-        warning = f"what {called_name(call)} fetches is only known when the code runs, so it is not fetched beforehand"
+    unclear |= any(stated.get(name) is UNKNOWN for name in ("zip_url", "files", "folder_name", "filename_prefix"))
+    if unclear or any(name in _NEEDED and not isinstance(stated.get(name), str | list) for name in form):
+        message = f"what {called_name(call)} fetches is only known when the code runs, so it is not fetched beforehand"
         remedy = "write its arguments out: buckets, paths, versions and hashes as texts"
-        findings.append(Finding("warning", "declared files", path, call.lineno, warning, remedy))
+        findings.append(source.warning(_CHECK, call.lineno, message, remedy))
         return
     try:
-        for arguments in _file_arguments(called_name(call), arguments_by_name):
-            yield _declared(arguments, path, call, findings)
+        for arguments in _file_arguments(called_name(call), stated):
+            yield _declared(arguments, source, call, findings)
     except (UserError, ValueError, TypeError) as error:
         message = error.message if isinstance(error, UserError) else f"{called_name(call)}: {error}"
-        findings.append(Finding("error", "declared files", path, call.lineno, message, _UPLOAD))
+        findings.append(source.error(_CHECK, call.lineno, message, _UPLOAD))
 
 
 def _file_arguments(name: str, arguments: Mapping[str, object]) -> Iterator[_FileArguments]:
     get = arguments.get
     bucket, identifier = str(get("bucket") or ""), str(get("identifier") or "").replace(".", "_")
     if name == "load_stimulus_set_from_s3":
-        stem = _prefix(get("filename_prefix"), "stimulus_") + identifier
+        stem = str(get("filename_prefix", "stimulus_")) + identifier
         for kind in ("csv", "zip"):
             sha1, sha256 = get(f"{kind}_sha1"), get(f"{kind}_sha256")
             names = (f"{kind}_sha1", f"{kind}_version_id")
             if kind == "csv" or "zip_sha1" not in arguments or sha1 is not None or sha256 is not None:
                 yield _FileArguments(bucket, f"{stem}.{kind}", sha1, sha256, get(f"{kind}_version_id"), names)
     elif name == "load_assembly_from_s3":
-        stem = _prefix(get("filename_prefix"), "assy_") + identifier
+        stem = str(get("filename_prefix", "assy_")) + identifier
         yield _FileArguments(bucket, f"{stem}.nc", get("sha1"), get("sha256"), get("version_id"))
     elif name == "load_file_from_s3":
         yield _FileArguments(bucket, str(get("path")), get("sha1"), get("sha256"), get("version_id"))
@@ -265,14 +257,7 @@ def _listed(files: object) -> list[Mapping[str, object]]:
     return files
 
 
-def _prefix(stated: object, default: str) -> str:
-    return default if stated is None else str(stated)
-
-
-def _declared(arguments: _FileArguments, path: str, call: ast.Call, findings: list[Finding]) -> DeclaredFile:
-    def report(severity: Severity, message: str, remedy: str) -> None:
-        findings.append(Finding(severity, "declared files", path, call.lineno, message, remedy))
-
+def _declared(arguments: _FileArguments, source: Source, call: ast.Call, findings: list[Finding]) -> DeclaredFile:
     url = arguments.key
     if arguments.bucket:
         from brainscore_core.supported_data_standards.brainio.remote_files import object_request
@@ -282,31 +267,26 @@ def _declared(arguments: _FileArguments, path: str, call: ast.Call, findings: li
         raise UserError(f"{url!r} is not a web address")
     hash_name, version_name = arguments.names
     shown = arguments.key.rpartition("/")[2]
-    sha1 = _hash(arguments.sha1, _SHA1, "sha1, which has 40 hexadecimal digits", shown, report)
-    sha256 = _hash(arguments.sha256, _SHA256, "sha256, which has 64 hexadecimal digits", shown, report)
+    unknown = "is only known when the code runs"
+    hashes: list[str | None] = []
+    for name, value, digits in (("sha1", arguments.sha1, 40), ("sha256", arguments.sha256, 64)):
+        is_hash = isinstance(value, str) and re.fullmatch(rf"[0-9a-fA-F]{{{digits}}}", value)
+        hashes.append(str(value).lower() if is_hash else None)
+        if value is UNKNOWN:
+            message = f"the hash of {shown} {unknown}"
+            findings.append(source.warning(_CHECK, call.lineno, message, "write it out as a text"))
+        elif value is not None and not is_hash:
+            message = f"the hash of {shown} is {value!r}, which is not a {name}, which has {digits} hexadecimal digits"
+            findings.append(source.error(_CHECK, call.lineno, message, "pass the hash that packaging printed"))
     if arguments.sha1 is None and arguments.sha256 is None:
-        report("error", f"{shown} is fetched without a hash", f"pass {hash_name}, which fetching verifies")
+        message, remedy = f"{shown} is fetched without a hash", f"pass {hash_name}, which fetching verifies"
+        findings.append(source.error(_CHECK, call.lineno, message, remedy))
     version = arguments.version_id
     if version is UNKNOWN:
-        report("warning", f"{version_name} of {shown} is only known when the code runs", "write it out as a text")
+        message = f"{version_name} of {shown} {unknown}"
+        findings.append(source.warning(_CHECK, call.lineno, message, "write it out as a text"))
     elif arguments.bucket and version_name and not version:
-        warning = f"{shown} has no {version_name}: a later upload of the same name replaces it"
-        report("warning", warning, "pass the version that the upload printed")
+        message = f"{shown} has no {version_name}: a later upload of the same name replaces it"
+        findings.append(source.warning(_CHECK, call.lineno, message, "pass the version that the upload printed"))
     text = str(version) if isinstance(version, str) and version else None
-    return DeclaredFile(url, sha1, sha256, text, arguments.bucket, path, call.lineno)
-
-
-def _hash(value: object, form: re.Pattern[str], description: str, shown: str, report: _Report) -> str | None:
-    if value is None:
-        return None
-    if value is UNKNOWN:
-        report("warning", f"the hash of {shown} is only known when the code runs", "write it out as a text")
-        return None
-    if not isinstance(value, str) or not form.fullmatch(value):
-        report(
-            "error",
-            f"the hash of {shown} is {value!r}, which is not a {description}",
-            "pass the hash that packaging printed",
-        )
-        return None
-    return value.lower()
+    return DeclaredFile(url, *hashes, text, arguments.bucket, source.path, call.lineno)
