@@ -618,6 +618,7 @@ def _check_requirements(package: Package, plugin: SubmittedPlugin, root: Path) -
     except (RequirementsError, OSError, RecursionError) as error:
         yield file.error("requirements", None, str(error).splitlines()[0], "write one requirement per line")
         return
+    problems: list[tuple[Line, Severity, str, str]]
     problems = [(line, "error", reason, remedy) for line, reason, remedy in refusals.entries]
     if len(lines) > _MAX_LINES:
         message = f"there are {len(lines)} lines of requirements; {_MAX_LINES} are allowed"

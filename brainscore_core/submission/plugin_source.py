@@ -6,13 +6,11 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.source import UNKNOWN, Literals, parse
 from brainscore_core.submission.package import Finding, Package, SubmittedFile, SubmittedPlugin
-
-Node = TypeVar("Node", bound=ast.AST)
 
 
 @dataclass(frozen=True)
@@ -21,7 +19,7 @@ class Source(SubmittedFile):
 
     tree: ast.Module
 
-    def nodes(self, *kinds: type[Node]) -> Iterator[Node]:
+    def nodes(self, *kinds: type[ast.AST]) -> Iterator[Any]:
         """Return all nodes of some kinds, calls before their arguments."""
         return (node for node in ast.walk(self.tree) if isinstance(node, kinds))
 
@@ -289,4 +287,4 @@ def _declared(arguments: _FileArguments, source: Source, call: ast.Call, finding
         message = f"{shown} has no {version_name}: a later upload of the same name replaces it"
         findings.append(source.warning(_CHECK, call.lineno, message, "pass the version that the upload printed"))
     text = str(version) if isinstance(version, str) and version else None
-    return DeclaredFile(url, *hashes, text, arguments.bucket, source.path, call.lineno)
+    return DeclaredFile(url, hashes[0], hashes[1], text, arguments.bucket, source.path, call.lineno)

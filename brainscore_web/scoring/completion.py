@@ -34,6 +34,7 @@ from brainscore_web.scoring.claims import NOT_RUN_RETRY
 from brainscore_web.scoring.live_plugins import LivePlugins
 from brainscore_web.scoring.models import OPEN, Job, RemoteFailure, RemoteResult, RemoteWorker
 from brainscore_web.scoring.services import REQUESTED, notify_submissions
+from brainscore_web.submissions.steps import shortened
 
 VERIFICATION = "verification of a remote worker's result"
 """The reason of jobs that repeat a result; remote workers do not get them."""
@@ -131,12 +132,11 @@ def _suspend(result: RemoteResult, pair: str) -> None:
 
 _LONGEST_LOG = 100_000  # characters; the whole log is stored with the receipt
 _LONGEST_REASON = 2_000
-_LEFT_OUT = "\n… {:,} characters omitted …\n"
 
 
 def complete_job(lease: Lease[Job], store: ResultsStore, receipt: Receipt, *, reads_influence: bool = True) -> bool:
     """Add a receipt to the leaderboard, and complete its job."""
-    log = _shortened(store.read_log(receipt) or (receipt.error.traceback if receipt.error is not None else "") or "")
+    log = store.read_log(receipt) or (receipt.error.traceback if receipt.error is not None else "") or ""
     not_run = not_run_reason(receipt)
     influence = read_compact(store, receipt) if reads_influence else None
     with transaction.atomic():
@@ -144,7 +144,11 @@ def complete_job(lease: Lease[Job], store: ResultsStore, receipt: Receipt, *, re
         if not_run:
             result |= _put_off(lease.row, receipt, not_run)
         ended = lease.finish(
-            **result, receipt=receipt.id, log=text(log, 2 * _LONGEST_LOG), stop=False, ended=timezone.now()
+            **result,
+            receipt=receipt.id,
+            log=text(shortened(log, _LONGEST_LOG), 2 * _LONGEST_LOG),
+            stop=False,
+            ended=timezone.now(),
         )
         if not ended:
             return False
@@ -225,10 +229,3 @@ def give_up_after_attempts(lease: Lease[Job], store: ResultsStore) -> Receipt | 
         message=f"the scoring process ended unexpectedly {lease.queue.retry.attempts} times",
         run=RunInfo(id=run_name(lease), isolated=True),
     )
-
-
-def _shortened(log: str) -> str:
-    if len(log) <= _LONGEST_LOG:
-        return log
-    half = _LONGEST_LOG // 2
-    return log[:half] + _LEFT_OUT.format(len(log) - 2 * half) + log[-half:]

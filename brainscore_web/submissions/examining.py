@@ -65,7 +65,7 @@ def limits() -> Limits:
 class Source:
     """Plugins that were sent: a ZIP file, a Git repository at a commit, branch or tag, or a pull request on GitHub."""
 
-    origin: str  # of `Submission.Origin`
+    origin: str  # one of `Submission.Origin`
     name: str  # the name of the ZIP file, or the address
     content: bytes | Path | BinaryIO = b""  # the ZIP file
     commit: str = ""  # of the repository; by default the newest one
@@ -85,12 +85,12 @@ def source_at(address: str, commit: str = "") -> Source:
     """Return the source at an address: a pull request, or a repository at a commit, branch or tag."""
     address = address.strip()
     if submitting.is_pull(address):
-        return Source(Submission.Origin.PULL, address)
+        return Source("pull", address)
     if not address.startswith(("https://", "file://")):
         raise Refused(
             f"{address or 'the address'} does not begin with https://", "give the address that you would clone"
         )
-    return Source(Submission.Origin.GIT, address, commit=commit.strip())
+    return Source("git", address, commit=commit.strip())
 
 
 def require_news(owner: User | None, digests: Collection[str], *, but: Submission | None = None) -> None:

@@ -7,7 +7,6 @@ file that is not finished in time is shown as plain text, or without its changes
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import io
 import json
@@ -181,10 +180,6 @@ def _run_process(action: str, items: Mapping[str, Sequence[Any]], *, seconds: in
 _COMPARISON_SECONDS = 1  # of CPU time, for all files of a page
 _MAX_COMPARED_LINES = 2_000  # largest number of lines of a compared file, which takes up to a second
 _MAX_COMPARED_TOTAL = 10_000  # largest number of lines of all compared files, old and new
-_MAX_SEARCHED_LINES = (
-    400  # largest number of differing lines in which a line is searched, since each file may have comments
-)
-_CONTEXT_LINES = 3
 _MAX_SHOWN_ROWS = 1_500
 
 
@@ -225,8 +220,7 @@ def live_files(revision: Revision) -> dict[str, FileText]:
     for plugin in rows:
         foreign = plugin.kind == PluginKind.MODELS and not owns(revision.by, plugin)  # may be private
         if (plugin.kind, plugin.name) in named and not foreign:
-            folder = f"{plugin.kind}/{plugin.name}/"
-            files |= {path: file for path, file in texts_of(plugin.revision).items() if path.startswith(folder)}
+            files |= texts_of(plugin.revision, f"{plugin.kind}/{plugin.name}/")
     return files
 
 
@@ -248,27 +242,21 @@ def file_diffs(old: Mapping[str, FileText], new: Mapping[str, FileText]) -> list
             if not diffs[path].note:
                 compared[path] = (before, after)
                 remaining -= len(before.lines) + len(after.lines)
-    blocks = _equal_blocks({path: (before.lines, after.lines) for path, (before, after) in compared.items()})
+    results = _comparisons({path: (before.lines, after.lines) for path, (before, after) in compared.items()})
     for path, (before, after) in compared.items():
-        if path in blocks:
-            diffs[path] = _compared(path, before, after, blocks[path])
+        if path in results:
+            diffs[path] = _compared(path, before, after, results[path][1])
         else:
             diffs[path] = FileDiff(path, "changed", note="not compared here, since it takes too long")
     return [diffs[path] for path in sorted(diffs)]
 
 
 _Lines = Sequence[str]
-_Blocks = list[tuple[int, int, int]]
 
 
-def _equal_blocks(pairs: Mapping[str, tuple[_Lines, _Lines]]) -> dict[str, _Blocks]:
-    """Return the blocks of equal lines (start in both, length) of each pair; pairs that take too long are missing."""
-    if not pairs:
-        return {}
-    return {
-        key: [(start, there, length) for start, there, length in blocks]
-        for key, blocks in _results("compare", pairs, seconds=_COMPARISON_SECONDS).items()
-    }
+def _comparisons(pairs: Mapping[str, tuple[_Lines, _Lines]]) -> dict[str, tuple[list[Any], list[Any]]]:
+    """Compare texts: blocks of equal lines, and groups of changes; pairs that take too long are missing."""
+    return _results("compare", pairs, seconds=_COMPARISON_SECONDS) if pairs else {}
 
 
 def relocated_lines(places: Sequence[tuple[_Lines, _Lines, int]]) -> list[int | None]:
@@ -279,38 +267,25 @@ def relocated_lines(places: Sequence[tuple[_Lines, _Lines, int]]) -> list[int | 
     >>> relocated_lines([(["a", "b"], ["new", "a", "b"], 2)])
     [3]
     """
-    middles: dict[str, tuple[_Lines, _Lines]] = {}
-    for old, new, _ in places:
-        begin, end = _equal_ends(old, new)
-        middle = old[begin : len(old) - end], new[begin : len(new) - end]
-        if max(len(old), len(new)) <= _MAX_COMPARED_LINES and 0 < max(map(len, middle)) <= _MAX_SEARCHED_LINES:
-            middles[f"{id(old)} {id(new)}"] = middle
-    blocks = _equal_blocks(middles)
-    return [_relocated_line(old, new, line, blocks.get(f"{id(old)} {id(new)}", [])) for old, new, line in places]
+    keys = [f"{id(old)} {id(new)}" for old, new, _ in places]
+    pairs = {key: (old, new) for key, (old, new, _) in zip(keys, places, strict=True)}
+    short = {key: pair for key, pair in pairs.items() if max(map(len, pair)) <= _MAX_COMPARED_LINES}
+    results = _comparisons(short)
+    return [
+        _relocated_line(old, new, line, results[key][0] if key in results else [])
+        for key, (old, new, line) in zip(keys, places, strict=True)
+    ]
 
 
-def _relocated_line(old: _Lines, new: _Lines, line: int, middle: _Blocks) -> int | None:
-    if not 1 <= line <= len(old):
-        return None
-    text = old[line - 1]
-    if max(len(old), len(new)) <= _MAX_COMPARED_LINES:
-        begin, end = _equal_ends(old, new)
-        inside = [(begin + start, begin + there, length) for start, there, length in middle]
-        for start, there, length in [(0, 0, begin), (len(old) - end, len(new) - end, end), *inside]:
-            if start <= line - 1 < start + length:
-                return there + line - start
+def _relocated_line(old: _Lines, new: _Lines, line: int, blocks: Sequence[tuple[int, int, int]]) -> int | None:
+    for start, there, length in blocks:
+        if start <= line - 1 < start + length:
+            return there + line - start
+    text = old[line - 1] if 1 <= line <= len(old) else ""
     if not text.strip():
         return None  # empty lines are everywhere
     numbers = [number for number, candidate in enumerate(new, 1) if candidate == text]
     return min(numbers, key=lambda number: abs(number - line), default=None)
-
-
-def _equal_ends(old: _Lines, new: _Lines) -> tuple[int, int]:
-    """Count the equal lines at the beginning and at the end."""
-    shorter = min(len(old), len(new))
-    begin = next((k for k in range(shorter) if old[k] != new[k]), shorter)
-    end = next((k for k in range(shorter - begin) if old[-1 - k] != new[-1 - k]), shorter - begin)
-    return begin, end
 
 
 def _reason_not_compared(old: FileText, new: FileText, remaining: int) -> str:
@@ -323,21 +298,9 @@ def _reason_not_compared(old: FileText, new: FileText, remaining: int) -> str:
     return ""
 
 
-class _Matcher(difflib.SequenceMatcher[str]):
-    """Finds changes from blocks of equal lines that are known."""
-
-    def __init__(self, old: _Lines, new: _Lines, blocks: _Blocks) -> None:
-        super().__init__(None, old, new)
-        self._blocks = [difflib.Match(*block) for block in blocks]
-
-    def get_matching_blocks(self) -> list[difflib.Match]:
-        return self._blocks
-
-
-def _compared(path: str, old: FileText, new: FileText, blocks: _Blocks) -> FileDiff:
+def _compared(path: str, old: FileText, new: FileText, groups: Sequence[Any]) -> FileDiff:
     rows: list[DiffRow] = []
-    matcher = _Matcher(old.lines, new.lines, blocks)
-    for group in matcher.get_grouped_opcodes(_CONTEXT_LINES):
+    for group in groups:
         if rows or group[0][1] > 0:
             rows.append(DiffRow("gap", None, None, ""))
         for kind, i1, i2, j1, j2 in group:

@@ -255,7 +255,4 @@ def failed_lines(traceback: str) -> tuple[str, int | None, str]:
                 shown.append(f"… {skipped} call{'s' if skipped > 1 else ''} in other packages …")
                 skipped = 0
             shown.append(line)
-    text = "\n".join(shown).strip("\n")
-    if len(text) > _LONGEST_DETAIL:
-        text = f"{text[: _LONGEST_DETAIL // 2]}\n…\n{text[-_LONGEST_DETAIL // 2 :]}"
-    return file, number, text
+    return file, number, shortened("\n".join(shown).strip("\n"), _LONGEST_DETAIL)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 _MEMORY = 1_000_000_000
+_CONTEXT_LINES = 3
 
 
 def _highlighter() -> Callable[[str, str], list[str]]:
@@ -29,13 +30,15 @@ def _highlighter() -> Callable[[str, str], list[str]]:
     return lines
 
 
-def _equal_blocks(old: list[str], new: list[str]) -> list[Any]:
-    return difflib.SequenceMatcher(None, old, new).get_matching_blocks()
+def _compared(old: list[str], new: list[str]) -> list[Any]:
+    """Return the blocks of equal lines (start in both, length), and the groups of changes with their context."""
+    matcher = difflib.SequenceMatcher(None, old, new)
+    return [matcher.get_matching_blocks(), list(matcher.get_grouped_opcodes(_CONTEXT_LINES))]
 
 
 def main(action: str, seconds: int) -> None:
     """Read ``[key, *values]`` and write ``[key, result]``, line by line."""
-    function: Callable[..., Any] = _highlighter() if action == "highlight" else _equal_blocks
+    function: Callable[..., Any] = _highlighter() if action == "highlight" else _compared
     limit = math.ceil(time.process_time()) + seconds
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))

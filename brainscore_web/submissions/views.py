@@ -10,7 +10,6 @@ from typing import Any, TypeVar, cast
 
 from django import forms
 from django.contrib import messages
-from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
@@ -28,6 +27,7 @@ from brainscore_web.submissions.examining import Refused, Source, limits, source
 from brainscore_web.submissions.models import PluginKind, Revision, Step, Submission
 from brainscore_web.submissions.permissions import confirmed_only, own_submission, revision_of, visible_submission
 from brainscore_web.submissions.pipeline.assessing import assessment_states, assessments_of
+from brainscore_web.submissions.pipeline.transitions import lock_submission
 from brainscore_web.submissions.receiving import max_form_size, receive, takes_revisions, too_large_error, use_of
 from brainscore_web.submissions.review.comments import LINES_OF_ONE_FILE, anchor_of, discussion
 from brainscore_web.submissions.review.decisions import announced_decision, reviews_of
@@ -85,7 +85,11 @@ class RevisionForm(forms.Form):
             raise forms.ValidationError("Choose a ZIP file, or give the address of a repository or a pull request.")
         if not self.errors:
             try:
-                data["source"] = _source(archive, address or "", data.get("commit") or "")
+                data["source"] = (
+                    Source("zip", archive.name or "", archive.file)
+                    if archive
+                    else source_at(address, data.get("commit") or "")
+                )
             except Refused as error:
                 self.add_error("address", f"{error.line()}.")
         return data
@@ -126,12 +130,6 @@ class SubmissionForm(RevisionForm):
             del self.fields["lab"]
 
 
-def _source(archive: UploadedFile | None, address: str, commit: str) -> Source:
-    if archive is not None and archive.file is not None:
-        return Source(Submission.Origin.ZIP, archive.name or "", archive.file)
-    return source_at(address, commit)
-
-
 _PAGE_SIZE = 50
 _MAX_FINDINGS = 300  # on one page
 _MAX_FAILURES = 50
@@ -153,9 +151,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 def show(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """Show a submission: its newest revision, or the requested one."""
-    requested = request.GET.get("revision", "")
-    number = int(requested) if requested.isdecimal() and len(requested) < 10 else None
-    return submission_page(request, visible_submission(request, key), number=number)
+    return submission_page(request, visible_submission(request, key), number=_number(request, "revision"))
 
 
 @confirmed_only
@@ -199,9 +195,8 @@ def archive(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
     revision = revision_of(visible_submission(request, key), number, files=True)
     if not revision.archive:
         raise Http404("the files of this revision are not examined yet")
-    response = HttpResponse(bytes(revision.archive), content_type="application/zip")
-    response["Content-Disposition"] = f'attachment; filename="{file_name(revision)}"'
-    return response
+    headers = {"Content-Disposition": f'attachment; filename="{file_name(revision)}"'}
+    return HttpResponse(bytes(revision.archive), content_type="application/zip", headers=headers)
 
 
 @confirmed_only
@@ -209,8 +204,8 @@ def archive(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
 def changes(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
     """Show the differences between a revision and an earlier one, by default the previous one."""
     submission = visible_submission(request, key)
-    requested = request.GET.get("since", "")
-    since = int(requested) if requested.isdecimal() and len(requested) < 10 else number - 1
+    asked = _number(request, "since")
+    since = number - 1 if asked is None else asked
     if not 0 < since < number:
         raise Http404("there is no earlier revision with this number")
     after = revision_of(submission, number, files=True)
@@ -223,6 +218,11 @@ def changes(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
         "earlier": range(1, number),
     }
     return render(request, "submissions/changes.html", context)
+
+
+def _number(request: HttpRequest, name: str) -> int | None:
+    text = request.GET.get(name, "")
+    return int(text) if text.isdecimal() and len(text) < 10 else None
 
 
 def quota_context(request: HttpRequest) -> dict[str, Any]:
@@ -260,10 +260,8 @@ def submission_page(
 def _progress(request: HttpRequest, submission: Submission, revision: Revision) -> dict[str, Any]:
     """Return the template context of the status, steps and jobs of a submission."""
     latest = revision_of(submission) if request.GET.get("revision") else revision
-    if latest.pk == revision.pk:
-        latest = revision
+    is_latest = latest.pk == revision.pk
     steps = list(revision.steps.order_by("order"))
-    is_latest = latest is revision
     latest_steps = steps if is_latest else list(latest.steps.order_by("order"))
     if submission.state == _STATES.DONE:
         count_pairs(latest_steps, progress_of([submission], current_user(request))[submission.pk])
@@ -302,13 +300,11 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
 
 def _failures(steps: list[Step]) -> list[dict[str, Any]]:
     """Return failed tests and checks, each with the id of its line on the page of the code."""
-    failures: list[dict[str, Any]] = []
-    for step in steps:
-        if step.kind == Step.Kind.TEST and step.state == Step.State.FAILED and isinstance(step.result, dict):
-            failures = step.result.get("failures", [])
     return [
         {**failure, "anchor": anchor_of(failure["file"], failure["line"]) if failure.get("file") else ""}
-        for failure in failures
+        for step in steps
+        if (step.kind, step.state) == (Step.Kind.TEST, Step.State.FAILED)
+        for failure in step.result.get("failures", ())
     ]
 
 
@@ -360,16 +356,7 @@ def _limited_size(view: View) -> View:
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
     """Send a new submission."""
-    form = SubmissionForm(*_form_data(request), user=current_user(request))
-    if request.method == "POST" and form.is_valid():
-        data = form.cleaned_data
-        try:
-            asked = {"visibility": data["visibility"], "lab": data.get("lab"), "note": data["note"]}
-            revision = receive(current_user(request), form.source, **asked)
-        except Refused as error:
-            return _form_with_error(request, form, error, {})
-        return redirect("submissions:show", revision.submission_id)
-    return _render_form(request, form, {}, status=400 if request.method == "POST" else 200)
+    return _received(request, SubmissionForm(*_form_data(request), user=current_user(request)), {})
 
 
 @_limited_size
@@ -377,106 +364,91 @@ def new(request: HttpRequest) -> HttpResponse:
 def revise(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """Send a new revision."""
     submission = own_submission(request, key)
-    form = RevisionForm(*_form_data(request), initial=_initial_source(submission))
-    extra_context = {"submission": submission, "accepts_revisions": takes_revisions(submission)}
-    if request.method == "POST" and form.is_valid():
+    last = revision_of(submission)
+    initial = {} if last.origin == Submission.Origin.ZIP else {"address": last.address}
+    context = {"submission": submission, "accepts_revisions": takes_revisions(submission)}
+    return _received(request, RevisionForm(*_form_data(request), initial=initial), context)
+
+
+def _changes_submission(view: Callable[..., HttpResponse | None]) -> Callable[..., HttpResponse]:
+    """Give a submission of the visitor to a view, and show on its page why something is refused, or how it is now."""
+
+    @confirmed_only
+    @functools.wraps(view)
+    def wrapped(request: HttpRequest, key: uuid.UUID, **kwargs: Any) -> HttpResponse:
+        submission = own_submission(request, key)
         try:
-            receive(current_user(request), form.source, note=form.cleaned_data["note"], submission=submission)
-        except Refused as error:
-            return _form_with_error(request, form, error, extra_context)
-        return redirect("submissions:show", submission.pk)
-    return _render_form(request, form, extra_context, status=400 if request.method == "POST" else 200)
+            return view(request, submission, **kwargs) or redirect("submissions:show", submission.pk)
+        except UserError as error:
+            submission.refresh_from_db()
+            return submission_page(request, submission, problem=error, status=409)
+
+    return wrapped
 
 
-@confirmed_only
+@_changes_submission
 @require_http_methods(["GET", "HEAD", "POST"])
-def withdraw(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+def withdraw(request: HttpRequest, submission: Submission) -> HttpResponse:
     """Ask for confirmation, then withdraw a submission."""
-    submission = own_submission(request, key)
     if request.method != "POST":
         return render(request, "submissions/withdraw.html", {"submission": submission})
-    try:
-        pipeline.withdraw(submission, current_user(request))
-    except UserError as error:
-        return _page_with_error(request, submission, error)
+    pipeline.withdraw(submission, current_user(request))
     messages.success(request, f"{submission} is withdrawn.")
     return redirect("submissions:home")
 
 
-@confirmed_only
+@_changes_submission
 @require_POST
-def retry(request: HttpRequest, key: uuid.UUID, step: str) -> HttpResponse:
+def retry(request: HttpRequest, submission: Submission, step: str) -> None:
     """Retry an automatic step."""
-    submission = own_submission(request, key)
     row = get_object_or_404(Step, revision=revision_of(submission), kind=step)
-    try:
-        pipeline.retry(row, current_user(request))
-    except UserError as error:
-        return _page_with_error(request, submission, error)
-    return redirect("submissions:show", submission.pk)
+    pipeline.retry(row, current_user(request))
 
 
-@confirmed_only
+@_changes_submission
 @require_POST
-def cancel(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+def cancel(request: HttpRequest, submission: Submission) -> None:
     """Cancel the automatic step in progress."""
-    submission = own_submission(request, key)
-    try:
-        pipeline.cancel(submission, current_user(request))
-    except UserError as error:
-        return _page_with_error(request, submission, error)
-    return redirect("submissions:show", submission.pk)
+    pipeline.cancel(submission, current_user(request))
 
 
-@confirmed_only
+@_changes_submission
 @require_POST
-def visibility(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+def visibility(request: HttpRequest, submission: Submission) -> HttpResponse | None:
     """Set the visibility of a submission's models before publication; afterwards, use the profile page."""
-    submission = own_submission(request, key)
     chosen = request.POST.get("visibility", "")
     if chosen not in Visibility.values:
         return HttpResponseBadRequest(f"visibility must be one of: {', '.join(Visibility.values)}")
     with transaction.atomic():
-        row = Submission.objects.select_for_update(of=("self",)).get(pk=submission.pk)
-        if takes_revisions(row):
-            row.visibility = chosen
-            row.save(update_fields=["visibility"])
-            messages.success(request, f"Models of {submission} will be {chosen}.")
-            return redirect("submissions:show", submission.pk)
-    error = UserError(
-        "the models of this submission are already published, or will not be published",
-        "change the visibility of published models in your profile",
-    )
-    return _page_with_error(request, row, error)
+        row = lock_submission(submission.pk)
+        if not takes_revisions(row):
+            raise UserError(
+                "the models of this submission are already published, or will not be published",
+                "change the visibility of published models in your profile",
+            )
+        row.visibility = chosen
+        row.save(update_fields=["visibility"])
+    messages.success(request, f"Models of {submission} will be {chosen}.")
+    return None
 
 
 def _form_data(request: HttpRequest) -> tuple[Any, Any]:
     return (request.POST, request.FILES) if request.method == "POST" else (None, None)
 
 
-def _initial_source(submission: Submission) -> dict[str, str]:
-    """Return the repository URL of the newest revision, to prefill the form."""
-    last = revision_of(submission)
-    return {} if last.origin == Submission.Origin.ZIP else {"address": last.address}
-
-
-def _render_form(
-    request: HttpRequest, form: RevisionForm, extra_context: dict[str, Any], *, status: int
-) -> HttpResponse:
-    context = {"form": form, **extra_context, **quota_context(request)}
-    return render(request, "submissions/new.html", context, status=status)
-
-
-def _form_with_error(
-    request: HttpRequest, form: RevisionForm, error: Refused, extra_context: dict[str, Any]
-) -> HttpResponse:
-    form.add_error(None, f"{error.message[:1].upper()}{error.message[1:]} → {error.remedy}.")
-    response = _render_form(request, form, extra_context, status=error.status)
-    if error.status == 503:
-        response["Retry-After"] = str(error.retry_after)
+def _received(request: HttpRequest, form: RevisionForm, context: dict[str, Any]) -> HttpResponse:
+    """Receive what a form sends, or show the form, with the problem of what was sent."""
+    status, headers = 400 if request.method == "POST" else 200, {}
+    if request.method == "POST" and form.is_valid():
+        asked = {name: form.cleaned_data[name] for name in ("visibility", "lab", "note") if name in form.cleaned_data}
+        try:
+            revision = receive(current_user(request), form.source, submission=context.get("submission"), **asked)
+            return redirect("submissions:show", revision.submission_id)
+        except Refused as error:
+            form.add_error(None, f"{error.message[:1].upper()}{error.message[1:]} → {error.remedy}.")
+            status, headers = error.status, {"Retry-After": str(error.retry_after)} if error.status == 503 else {}
+    response = render(
+        request, "submissions/new.html", {"form": form, **context, **quota_context(request)}, status=status
+    )
+    response.headers.update(headers)
     return response
-
-
-def _page_with_error(request: HttpRequest, submission: Submission, error: UserError) -> HttpResponse:
-    submission.refresh_from_db()
-    return submission_page(request, submission, problem=error, status=409)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import uuid
+from collections.abc import Callable
 from typing import Any, cast
 
 from csp.decorators import csp_update
@@ -33,7 +35,14 @@ from brainscore_web.uploads import files
 from brainscore_web.uploads.checking import begin_checks, resume
 from brainscore_web.uploads.files import bytes_used, limits, withdraw
 from brainscore_web.uploads.models import CLASSES, Upload, UploadedFile, sees_all_uploads
-from brainscore_web.uploads.plugin_code import address_of, copy_code, registration_of, scaffold_of, zipped_scaffold
+from brainscore_web.uploads.plugin_code import (
+    Registration,
+    address_of,
+    copy_code,
+    registration_of,
+    scaffold_of,
+    zipped_scaffold,
+)
 from brainscore_web.uploads.storage import StorageFailure, storage
 
 _WHO = {
@@ -94,20 +103,14 @@ def _usable(identifier: str) -> str:
 
 
 _PAGE_SIZE = 50
-_STATE_LABELS = {
-    "receiving": "waiting for files",
-    "checking": "being checked",
-    "accepted": "accepted",
-    "refused": "refused",
-    "withdrawn": "withdrawn",
-}
+_STATE_LABELS = {"receiving": "waiting for files", "checking": "being checked"}
 _confirmed_only = confirmed_email_required("uploads/unconfirmed.html")
 
 
 def _words(upload: Upload) -> str:
     """Describe the state of an upload."""
     waits = upload.state == Upload.State.CHECKING and not upload.claim
-    return "waiting to be checked" if waits else _STATE_LABELS[upload.state]
+    return "waiting to be checked" if waits else _STATE_LABELS.get(upload.state, upload.state)
 
 
 @_confirmed_only
@@ -167,84 +170,82 @@ def state(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 @require_safe
 def code(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """Download the plugin's module."""
-    upload = _visible(request, key)
-    if upload.state != Upload.State.ACCEPTED:
-        raise Http404("there is no code yet")
-    text = copy_code(registration_of(request, upload, list(upload.files.all())))
-    response = HttpResponse(text, content_type="text/x-python; charset=utf-8")
-    response["Content-Disposition"] = 'attachment; filename="__init__.py"'
-    return response
+    text = copy_code(_registration(request, _accepted(request, key)))
+    return _download(text, "__init__.py", "text/x-python; charset=utf-8")
 
 
 @_confirmed_only
 @require_safe
 def scaffold(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """Download plugin folders that register the data, with a benchmark on them if they suit its template."""
+    upload = _accepted(request, key)
+    folders = scaffold_of(_registration(request, upload), upload.facts)
+    return _download(zipped_scaffold(folders), f"{folders.name}.zip", "application/zip")
+
+
+def _accepted(request: HttpRequest, key: uuid.UUID) -> Upload:
     upload = _visible(request, key)
     if upload.state != Upload.State.ACCEPTED:
         raise Http404("the data are not accepted")
-    folders = scaffold_of(registration_of(request, upload, list(upload.files.all())), upload.facts)
-    response = HttpResponse(zipped_scaffold(folders), content_type="application/zip")
-    response["Content-Disposition"] = f'attachment; filename="{folders.name}.zip"'
-    return response
+    return upload
+
+
+def _registration(request: HttpRequest, upload: Upload) -> Registration:
+    return registration_of(request, upload, list(upload.files.all()))
+
+
+def _download(content: str | bytes, name: str, content_type: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(content, content_type=content_type, headers=headers)
+
+
+def _changes_upload(view: Callable[..., HttpResponse | None]) -> Callable[..., HttpResponse]:
+    """Give an upload of the visitor to a view, and answer what it refuses; else redirect to the upload's page."""
+
+    @_confirmed_only
+    @require_POST
+    @functools.wraps(view)
+    def wrapped(request: HttpRequest, key: uuid.UUID, *args: Any, **kwargs: Any) -> HttpResponse:
+        upload = get_object_or_404(Upload, pk=key, owner=current_user(request))
+        try:
+            return view(request, upload, *args, **kwargs) or _accepted_response(request, upload)
+        except files.Refused as error:
+            return _refused_response(request, upload, error, status=error.status)
+        except UserError as error:
+            return _refused_response(request, upload, error, status=503 if isinstance(error, StorageFailure) else 409)
+
+    return cast(Callable[..., HttpResponse], wrapped)
 
 
 @csrf_exempt  # the CSRF token is checked while the form is streamed; the middleware would read the whole file first
-@_confirmed_only
-@require_POST
-def receive(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
+@_changes_upload
+def receive(request: HttpRequest, upload: Upload, kind: str) -> None:
     """Receive a file."""
-    upload = _own(request, key)
-    try:
-        files.receive(request, upload, kind)
-    except files.Refused as error:
-        return _refused_response(request, upload, error, status=error.status)
-    return _accepted_response(request, upload)
+    files.receive(request, upload, kind)
 
 
-@_confirmed_only
-@require_POST
-def grant(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
+@_changes_upload
+def grant(request: HttpRequest, upload: Upload, kind: str) -> HttpResponse:
     """Return where a browser may send a file."""
-    upload = _own(request, key)
     size = request.POST.get("size", "")
     if not size.isdecimal() or len(size) > 15:
         return JsonResponse({"message": "size must be a number of bytes"}, status=400)
-    try:
-        granted = files.grant_direct_upload(upload, kind, int(size), sent_as=request.POST.get("name", ""))
-    except files.Refused as error:
-        return _refused_response(request, upload, error, status=error.status)
-    except StorageFailure as error:
-        return _refused_response(request, upload, error, status=503)
+    granted = files.grant_direct_upload(upload, kind, int(size), sent_as=request.POST.get("name", ""))
     if granted is None:
         return JsonResponse({"url": reverse("uploads:receive", args=[upload.pk, kind]), "fields": {}, "direct": False})
     return JsonResponse({"url": granted[1].url, "fields": granted[1].fields, "direct": True})
 
 
-@_confirmed_only
-@require_POST
-def arrived(request: HttpRequest, key: uuid.UUID, kind: str) -> HttpResponse:
+@_changes_upload
+def arrived(request: HttpRequest, upload: Upload, kind: str) -> None:
     """Record a file that a browser sent directly to the storage."""
-    upload = _own(request, key)
-    try:
-        files.finish_direct_upload(upload, kind, request.POST)
-    except files.Refused as error:
-        return _refused_response(request, upload, error, status=error.status)
-    except StorageFailure as error:
-        return _refused_response(request, upload, error, status=503)
-    return _accepted_response(request, upload)
+    files.finish_direct_upload(upload, kind, request.POST)
 
 
-@_confirmed_only
-@require_POST
-def check(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+@_changes_upload
+def check(request: HttpRequest, upload: Upload) -> None:
     """Start the checks."""
-    upload = _own(request, key)
-    try:
-        begin_checks(upload)
-    except UserError as error:
-        return _refused_response(request, upload, error, status=409)
-    return _accepted_response(request, upload)
+    begin_checks(upload)
 
 
 @_confirmed_only
@@ -264,10 +265,6 @@ def take_back(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 
 def _visible(request: HttpRequest, key: uuid.UUID) -> Upload:
     return get_object_or_404(Upload.objects.visible_to(current_user(request)).prefetch_related("files"), pk=key)
-
-
-def _own(request: HttpRequest, key: uuid.UUID) -> Upload:
-    return get_object_or_404(Upload, pk=key, owner=current_user(request))
 
 
 def _quota_context(user: User) -> dict[str, Any]:
@@ -296,22 +293,16 @@ def _accepted_response(request: HttpRequest, upload: Upload) -> HttpResponse:
 
 def _refused_response(request: HttpRequest, upload: Upload, error: UserError, *, status: int) -> HttpResponse:
     if _wants_json(request):
-        response: HttpResponse = JsonResponse({"message": error.message, "remedy": error.remedy or ""}, status=status)
-    else:
-        upload.refresh_from_db()
-        response = _page(request, upload, problem=error, status=status)
-    return response
+        return JsonResponse({"message": error.message, "remedy": error.remedy or ""}, status=status)
+    upload.refresh_from_db()
+    return _page(request, upload, problem=error, status=status)
 
 
 def _page(request: HttpRequest, upload: Upload, *, problem: UserError | None = None, status: int = 200) -> HttpResponse:
     by_kind = {file.kind: file for file in upload.files.all()}
+    empty = {kind: UploadedFile(upload=upload, kind=kind) for kind in UploadedFile.Kind.values}
     slots = [
-        {
-            "kind": kind,
-            "file": by_kind.get(kind) or UploadedFile(upload=upload, kind=kind),
-            "limit": limits().of(kind),
-        }
-        for kind in UploadedFile.Kind.values
+        {"kind": kind, "file": by_kind.get(kind, file), "limit": limits().of(kind)} for kind, file in empty.items()
     ]
     for file in by_kind.values():
         file.upload = upload
@@ -328,10 +319,12 @@ def _page(request: HttpRequest, upload: Upload, *, problem: UserError | None = N
     if upload.state == Upload.State.ACCEPTED:
         rows = [by_kind[kind] for kind in UploadedFile.Kind.values if kind in by_kind]
         data = registration_of(request, upload, rows)
-        context["code"] = copy_code(data)
-        context["scaffold"] = scaffold_of(data, upload.facts)
-        context["rows"] = [{"file": file, "url": address_of(request, file)} for file in rows]
-        context["bucket"] = rows[0].folder if rows else ""
+        context |= {
+            "code": copy_code(data),
+            "scaffold": scaffold_of(data, upload.facts),
+            "rows": [{"file": file, "url": address_of(request, file)} for file in rows],
+            "bucket": rows[0].folder if rows else "",
+        }
     if upload.state != Upload.State.RECEIVING or storage().origin is None:
         return render(request, "uploads/show.html", context, status=status)
 

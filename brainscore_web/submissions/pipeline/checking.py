@@ -63,7 +63,11 @@ def environment_for(folder: Path, *, say: Callable[[str], None]) -> Environment:
     """Find or create the environment of a plugin. The caller must release it."""
     files = plugin_requirements(folder)
     _refuse_addresses(files, folder.name)
-    return environment_of(files, plugin=folder.name, on_progress=say)
+    try:
+        return environment_of(files, plugin=folder.name, on_progress=say)
+    except RequirementsUnavailable as error:
+        why = f"the site could not install the requirements of {folder.parent.name}/{folder.name}"
+        raise Unavailable(why, str(error)) from error
 
 
 def _refuse_addresses(files: tuple[Path, ...], plugin: str) -> None:
@@ -161,9 +165,6 @@ def _environments(root: Path, revision: Revision, log: StepLog) -> tuple[list[di
         path = f"{plugin['kind']}/{plugin['name']}"
         try:
             environment = environment_for(root / path, say=log.say)
-        except RequirementsUnavailable as error:
-            reason = f"the site could not install the requirements of {path}"
-            raise Unavailable(reason, str(error)) from error
         except RequirementsError as error:
             message = error.message.replace(f"{root}/", "")
             remedy = _remedy_for_submitter(error)

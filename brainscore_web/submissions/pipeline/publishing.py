@@ -66,7 +66,7 @@ class _Described:
 def _described(plugin: Mapping[str, Any], folder: Path, about: Any) -> _Described:
     """Read a plugin; `about`: identifier → what its code says of the model or benchmark, which may be hostile."""
     keys = [(entry["registry"], entry["key"]) for entry in plugin["registrations"]]
-    entries = {key: about.get(key) if isinstance(about, dict) else None for _registry, key in keys}
+    entries = {key: entry for key, entry in about.items() if isinstance(entry, dict)} if isinstance(about, dict) else {}
     nodes = [node for tree in _trees(folder) for node in ast.walk(tree)]
     return _Described(
         plugin["kind"],
@@ -74,7 +74,7 @@ def _described(plugin: Mapping[str, Any], folder: Path, about: Any) -> _Describe
         plugin_hash(folder) or "",
         keys,
         {
-            (registry, key): described_values(_TABLES[registry], entries[key] if isinstance(entries[key], dict) else {})
+            (registry, key): described_values(_TABLES[registry], entries.get(key, {}))
             for registry, key in keys
             if registry in _TABLES
         },

@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,9 +24,9 @@ from django.conf import settings
 from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
 from brainscore_core.isolation.sandbox import Ended, Sandbox, require_sandbox, run_in_sandbox
-from brainscore_core.plugins.environments import Environment, RequirementsError, RequirementsUnavailable
+from brainscore_core.plugins.environments import Environment, RequirementsError
 from brainscore_web.environment import worker_problem
-from brainscore_web.jobs.leases import Lease, Postponed, Unavailable
+from brainscore_web.jobs.leases import Lease, Postponed
 from brainscore_web.submissions import sandbox_process
 from brainscore_web.submissions.declared_files import available_files, fetch_request, package_of
 from brainscore_web.submissions.models import Revision, Step
@@ -61,33 +61,30 @@ class Report(NamedTuple):
     ended: bool  # whether the end of the session was reported
 
 
-@dataclass
 class Tally:
-    """Results of all tests and checks."""
+    """Results of all tests and checks; `result` has plain values for the step."""
 
-    passed: int = 0
-    failed: int = 0
-    skipped: int = 0
-    private: int = 0
-    failures: list[dict[str, Any]] = field(default_factory=list)
-    checks: list[dict[str, str]] = field(default_factory=list)
-    about: dict[str, dict[str, Any]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.result: dict[str, Any] = {"passed": 0, "failed": 0, "skipped": 0, "skipped_private": 0}
+        self.result |= {"failures": [], "checks": [], "about": {}}
 
     def add_tests(self, plugin: str, report: Report, ended: Ended) -> None:
         """Count the tests of a plugin."""
-        self.passed += report.passed
-        self.skipped += report.skipped
-        self.private += report.private
+        self.result["passed"] += report.passed
+        self.result["skipped"] += report.skipped
+        self.result["skipped_private"] += report.private
         self._fail(*report.failures)
+        problem = ""
         if ended.cause not in ("", "exit"):
-            self._fail({"name": f"tests of {plugin}", "message": ended.message})
+            problem = ended.message
         elif not report.ended:
-            self._fail({"name": f"tests of {plugin}", "message": "their process ended before the tests did"})
+            problem = "their process ended before the tests did"
         elif report.missing:
-            message = f"{report.missing} collected test{'s were' if report.missing > 1 else ' was'} not reported"
-            self._fail({"name": f"tests of {plugin}", "message": message})
+            problem = f"{report.missing} collected test{'s were' if report.missing > 1 else ' was'} not reported"
         elif ended.status not in (0, 5) and not report.failures:  # 5: all tests were skipped
-            self._fail({"name": f"tests of {plugin}", "message": ended.message})
+            problem = ended.message
+        if problem:
+            self._fail({"name": f"tests of {plugin}", "message": problem})
 
     def add_checks(self, plugin: str, answer: dict[str, Any] | None, ended: Ended) -> None:
         """Count the checks of a plugin, and keep its metadata."""
@@ -100,18 +97,11 @@ class Tally:
             name = f"{check['subject']}: {check['name']}"
             if check["result"] == "failed":
                 self._fail({"name": name, "message": f"{check['explanation']} {check['remedy']}".strip()})
-            if len(self.checks) < _KEPT:
-                self.checks.append(
-                    {
-                        "plugin": plugin,
-                        "kind": check["kind"],
-                        "name": name,
-                        "result": check["result"],
-                        "message": check["explanation"],
-                    }
-                )
-        if len(self.about) < _KEPT:
-            self.about[plugin] = answer["about"]
+            if len(self.result["checks"]) < _KEPT:
+                shown = {"plugin": plugin, "name": name, "message": check["explanation"]}
+                self.result["checks"].append({**shown, "kind": check["kind"], "result": check["result"]})
+        if len(self.result["about"]) < _KEPT:
+            self.result["about"][plugin] = answer["about"]
 
     def add_untested(self, plugin: str, seconds: float) -> None:
         """Count a plugin for whose tests no time was left."""
@@ -120,35 +110,16 @@ class Tally:
 
     def in_words(self) -> str:
         """Why the step failed; empty if it passed."""
-        if not self.failed:
-            return ""
-        return f"{self.failed} {'tests or checks' if self.failed > 1 else 'test or check'} failed"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values for the step's result."""
-        return {
-            "passed": self.passed,
-            "failed": self.failed,
-            "skipped": self.skipped,
-            "skipped_private": self.private,
-            "failures": self.failures,
-            "checks": self.checks,
-            "about": self.about,
-        }
+        failed = self.result["failed"]
+        return f"{failed} {'tests or checks' if failed > 1 else 'test or check'} failed" if failed else ""
 
     def _fail(self, *failures: dict[str, Any]) -> None:
-        self.failed += len(failures)
-        for failure in failures[: max(_KEPT - len(self.failures), 0)]:
-            detail = failure.get("detail", "") if len(self.failures) < _DETAILED else ""
-            self.failures.append(
-                {
-                    "name": _short_text(failure["name"]),
-                    "message": _short_text(failure["message"]),
-                    "file": _short_text(failure.get("file", "")),
-                    "line": failure.get("line"),
-                    "detail": _storable(detail),
-                }
-            )
+        self.result["failed"] += len(failures)
+        listed = self.result["failures"]
+        for failure in failures[: max(_KEPT - len(listed), 0)]:
+            texts = {name: _short_text(failure.get(name, "")) for name in ("name", "message", "file")}
+            detail = _storable(failure.get("detail", "")) if len(listed) < _DETAILED else ""
+            listed.append({**texts, "line": failure.get("line"), "detail": detail})
 
 
 class EventReader:
@@ -248,13 +219,8 @@ def _storable(value: Any, depth: int = 6) -> Any:
         return {_short_text(name): _storable(item, depth - 1) for name, item in list(value.items())[:_KEPT]}
     if isinstance(value, list) and depth:
         return [_storable(item, depth - 1) for item in value[:_KEPT]]
-    if isinstance(value, bool) or value is None:
-        return value
-    if isinstance(value, int):
-        return value if abs(value) < 2**63 else None
-    if isinstance(value, float):
-        return value if value == value and abs(value) != float("inf") else None
-    return None
+    is_stored = isinstance(value, bool) or (isinstance(value, int | float) and abs(value) < 2**63)  # no NaN, infinities
+    return value if is_stored else None
 
 
 EVENTS = "BRAINSCORE_TEST_EVENTS"
@@ -307,7 +273,8 @@ def run_tests(lease: Lease[Step]) -> Outcome | None:
             _test_plugin(run, tally, plugin["kind"], plugin["name"])
             if lease.is_lost():
                 return None
-    return Outcome(passed=not tally.failed, reason=tally.in_words(), log=run.log.text, result=tally.as_dict())
+    reason = tally.in_words()
+    return Outcome(passed=not reason, reason=reason, log=run.log.text, result=tally.result)
 
 
 def sandbox_problem() -> UserError | None:
@@ -376,9 +343,6 @@ def _test_plugin(run: SandboxRun, tally: Tally, kind: str, name: str) -> None:
     folder = run.shown.plugins / kind / name
     try:
         environment = environment_for(folder, say=run.log.say)
-    except RequirementsUnavailable as error:
-        reason = f"the site could not install the requirements of {kind}/{name}"
-        raise Unavailable(reason, str(error)) from error
     except RequirementsError as error:  # the check step could still install them
         raise StepFailed(run.shown.hide(error.message), log=run.log.text) from error
     try:

@@ -40,6 +40,7 @@ from brainscore_web.submissions.review.decisions import earlier_notes, review_ca
 from brainscore_web.submissions.source_code import file_diffs as changes_between
 from brainscore_web.submissions.source_code import live_files, previous_revision, texts_of
 from brainscore_web.submissions.status import count_pairs, progress_of, step_status
+from brainscore_web.submissions.steps import shortened
 
 _FINE = {"fine": True, "not": False, "none": None}
 _NOTE = 2_000
@@ -243,9 +244,7 @@ def _steps(revision: Revision, reader: User) -> list[Step]:
         count_pairs(steps, progress_of([submission], reader)[submission.pk])
     for step in steps:
         step.status = step_status(step, submission)  # type: ignore[attr-defined] # only for the template
-        if len(step.log) > _LOG:
-            cut = len(step.log) - _LOG
-            step.log = f"{step.log[: _LOG // 2]}\n… {cut:,} characters omitted …\n{step.log[-_LOG // 2 :]}"
+        step.log = shortened(step.log, _LOG)
     return steps
 
 

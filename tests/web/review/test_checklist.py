@@ -28,7 +28,7 @@ def stored(plugin, *checks):
     common = {"kind": "benchmark", "subject": "Author2026.IT-x", "explanation": "it is 2", "remedy": ""}
     listed = [{**common, "name": name, "result": result} for name, result in checks]
     tally.add_checks(plugin, {"checks": listed, "about": {}, "error": ""}, SimpleNamespace(cause="", message=""))
-    return tally.as_dict()["checks"]
+    return tally.result["checks"]
 
 
 def states(people, files=None, *, checks=(), note=NOTE, result=None, **fields):
