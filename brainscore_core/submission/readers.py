@@ -9,18 +9,27 @@ import struct
 import tempfile
 import zipfile
 import zlib
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, Literal, Protocol
+from typing import BinaryIO, Literal
 
 from brainscore_core import archives
 from brainscore_core.domain_names import PACKAGES
 from brainscore_core.domains import domains
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.source import Scan, scan_file
-from brainscore_core.submission.package import KIND_FOLDERS, REGISTRIES, Finding, Limits, Package, sort_findings
+from brainscore_core.submission.package import (
+    KIND_FOLDERS,
+    REGISTRIES,
+    Finding,
+    Limits,
+    Package,
+    SubmittedFile,
+    sort_findings,
+)
 from brainscore_core.submission.plugin_source import syntax_size
 
 _JUNK_FOLDERS = frozenset(
@@ -41,22 +50,24 @@ _Parts = tuple[str, ...]
 _MAX_PLUGINS = 500
 
 
-class Tree(Protocol):
+class Tree(ABC):
     """Files of an archive, a folder or a commit."""
 
-    @property
-    def names(self) -> Sequence[str]:
-        """Paths of regular files, with ``/``."""
+    names: Sequence[str]  # paths of regular files, with ``/``
+    links: Sequence[str] = ()  # paths of links and submodules
 
-    @property
-    def links(self) -> Sequence[str]:
-        """Paths of links and submodules."""
+    @abstractmethod
+    def content(self, path: str, budget: Budget) -> bytes:
+        """Return the content of a file; of one that is too large, only a little more than the limit."""
 
     def read(self, paths: Iterable[str], budget: Budget) -> dict[str, bytes]:
-        """Contents; a file that is too large is read only a little beyond the limit."""
+        """Return the contents of some files."""
+        return {path: self.content(path, budget) for path in paths}
 
     def unlike(self, others: Mapping[str, Path]) -> set[str]:
-        """Paths whose content differs from that of the given file."""
+        """Return the paths whose content differs from that of the given file."""
+        contents = self.read(others, Budget(Limits(size=1 << 30, file=1 << 30)))
+        return {path for path, file in others.items() if not file.is_file() or file.read_bytes() != contents[path]}
 
 
 class Budget:
@@ -101,7 +112,7 @@ def read_tree(
     names = [path for path in tree.names if file_category(path) != "junk"]
     findings: list[Finding] = []
     if junk := len(tree.names) - len(names):
-        findings.append(Finding("note", "left out", "", None, f"{junk} leftover files of programs", ""))
+        findings.append(SubmittedFile("").note("left out", None, f"{junk} leftover files of programs", ""))
     tops = _platform_folders(names)
     if only is not None:
         folders = tuple(f"{folder}/" for folder in only)
@@ -159,12 +170,8 @@ def _changed_plugins(tree: Tree, names: list[str], tops: Mapping[str, str]) -> l
     for path in names:
         for top, package in tops.items():
             segments = path.removeprefix(top).split("/")
-            if (
-                path.startswith(top)
-                and len(segments) > 2
-                and segments[0] in KIND_FOLDERS
-                and segments[1][0] not in "_."
-            ):
+            is_plugin = len(segments) > 2 and segments[0] in KIND_FOLDERS and segments[1][0] not in "_."
+            if path.startswith(top) and is_plugin:
                 plugins[f"{top}{segments[0]}/{segments[1]}"].append(path)
                 platform_paths[path] = home / package / path.removeprefix(top)
     unlike = tree.unlike(platform_paths)
@@ -199,48 +206,45 @@ def _refuse_names(files: Mapping[str, str]) -> None:
 def _outside(paths: list[str]) -> list[Finding]:
     """Note the files outside all plugins, except those that only mark packages."""
     reported = [path for path in paths if path.rpartition("/")[2] != "__init__.py"]
-    if not reported:
-        return []
     shown = ", ".join(reported[:_SHOWN]) + (f" and {len(reported) - _SHOWN} more" if len(reported) > _SHOWN else "")
+    message = f"not in a plugin's folder, and left out: {shown}"
     remedy = "if a plugin needs them, put them into its folder"
-    return [Finding("note", "left out", "", None, f"not in a plugin's folder, and left out: {shown}", remedy)]
+    return [SubmittedFile("").note("left out", None, message, remedy)] if reported else []
 
 
 def _links(tree: Tree, planned: Layout) -> list[Finding]:
-    message = "links and submodules are not followed"
-    targets = [target for path in tree.links if (target := planned.place(path)) is not None]
-    return [Finding("error", "link", target, None, message, "put the file itself there") for target in targets]
+    targets = filter(None, map(planned.place, tree.links))
+    message, remedy = "links and submodules are not followed", "put the file itself there"
+    return [SubmittedFile(target).error("link", None, message, remedy) for target in targets]
 
 
 def _contents(tree: Tree, planned: Layout, budget: Budget) -> tuple[dict[str, bytes], list[Finding]]:
     targets = {target: path for target, path in planned.files.items() if file_category(target) == "file"}
-    read = tree.read(targets.values(), budget)
+    read, limits = tree.read(targets.values(), budget), budget.limits
     files, findings, n_nodes = {}, [], 0
     for target, path in targets.items():
-        content = read[path]
-        count, why = _too_much_python(content, budget.limits) if target.endswith(".py") else (0, "")
+        content, file = read[path], SubmittedFile(target)
+        count, why = _too_much_python(content, limits) if target.endswith(".py") else (0, "")
         n_nodes += count
-        if n_nodes > budget.limits.all_nodes:
+        if n_nodes > limits.all_nodes:
             raise UserError("the submission contains too much Python code", remedy="send only the code of the plugins")
-        if len(content) > budget.limits.file:
-            message = f"it is larger than {budget.limits.file / 1e6:g} MB, and left out"
-            findings.append(Finding("error", "size", target, None, message, _UPLOAD))
+        if len(content) > limits.file:
+            message = f"it is larger than {limits.file / 1e6:g} MB, and left out"
+            findings.append(file.error("size", None, message, _UPLOAD))
         elif why:
             remedy = "keep data in files of their own, such as CSV or JSON, and split the code"
-            findings.append(Finding("error", "size", target, None, f"{why}; it is left out", remedy))
+            findings.append(file.error("size", None, f"{why}; it is left out", remedy))
         elif content.startswith(_POINTER):
             message = "it is a pointer of Git LFS in place of the file, and left out"
-            findings.append(Finding("error", "data in code", target, None, message, _UPLOAD))
+            findings.append(file.error("data in code", None, message, _UPLOAD))
         else:
             files[target] = content
-    for target in planned.files:
-        if file_category(target) == "data":
-            findings.append(_data(target, files))
-        elif file_category(target) == "program":
-            message = "compiled programs are not accepted; it is left out"
-            findings.append(
-                Finding("error", "program", target, None, message, "name a package with wheels in requirements.txt")
-            )
+    for file in map(SubmittedFile, planned.files):
+        if file_category(file.path) == "data":
+            findings.append(_data(file, files))
+        elif file_category(file.path) == "program":
+            message, remedy = "compiled programs are not accepted", "name a package with wheels in requirements.txt"
+            findings.append(file.error("program", None, f"{message}; it is left out", remedy))
     return files, findings
 
 
@@ -260,13 +264,12 @@ def _too_much_python(content: bytes, limits: Limits) -> tuple[int, str]:
     return count, "its expressions are nested too deeply" if depth > limits.depth else ""
 
 
-def _data(target: str, files: Mapping[str, bytes]) -> Finding:
-    folder, name = "/".join(target.split("/")[:2]) + "/", target.rpartition("/")[2].encode()
-    if any(path.startswith(folder) and name in content for path, content in files.items()):
-        message = "data and weights are not accepted with the code; it is left out, but the plugin names it"
-        return Finding("error", "data in code", target, None, message, _UPLOAD)
+def _data(file: SubmittedFile, files: Mapping[str, bytes]) -> Finding:
+    folder, name = "/".join(file.path.split("/")[:2]) + "/", file.path.rpartition("/")[2].encode()
     message = "data and weights are not accepted with the code; it is left out"
-    return Finding("warning", "data in code", target, None, message, _UPLOAD)
+    if any(path.startswith(folder) and name in content for path, content in files.items()):
+        return file.error("data in code", None, f"{message}, but the plugin names it", _UPLOAD)
+    return file.warning("data in code", None, message, _UPLOAD)
 
 
 _MAX_ENTRIES = 100_000
@@ -296,62 +299,42 @@ def read_folder(path: Path, *, limits: Limits | None = None) -> Package:
     folder = Path(path).expanduser().absolute()
     if not folder.is_dir():
         raise UserError(f"there is no folder {path}", remedy="name a plugin's folder, or a folder with models/ in it")
-    folder = folder.resolve()
-    limits = limits or Limits()
+    folder, prefix = folder.resolve(), ""
     if folder.parent.name in KIND_FOLDERS:
         prefix = f"{folder.parent.name}/{folder.name}/"
-    else:
-        prefix = f"{folder.name}/" if folder.name in KIND_FOLDERS else ""
-    tree = _FolderTree(folder, prefix)
+    elif folder.name in KIND_FOLDERS:
+        prefix = f"{folder.name}/"
     wrapper = folder.parent.name if folder.name in KIND_FOLDERS else folder.name
-    return read_tree(tree, limits=limits, name=wrapper)
+    return read_tree(_FolderTree(folder, prefix), limits=limits or Limits(), name=wrapper)
 
 
-class _FolderTree:
+class _FolderTree(Tree):
     """Files below a folder; links are not followed."""
 
     def __init__(self, folder: Path, prefix: str) -> None:
         self._paths: dict[str, Path] = {}
-        self._links: list[str] = []
+        self.links: list[str] = []
         for current, folders, files in os.walk(folder):
-            here = Path(current)
             folders[:] = sorted(name for name in folders if name not in _JUNK_FOLDERS)
-            for name in [*folders, *files]:
-                path = here / name
+            for path in (Path(current, name) for name in [*folders, *files]):
                 tree_path = prefix + path.relative_to(folder).as_posix()
                 if path.is_symlink():
-                    self._links.append(tree_path)
+                    self.links.append(tree_path)
                 elif path.is_file():
                     self._paths[tree_path] = path
             if len(self._paths) > _MAX_ENTRIES:
                 raise UserError(f"{folder} holds more than {_MAX_ENTRIES:,} files", remedy="name the plugin's folder")
+        self.names = list(self._paths)
 
-    @property
-    def names(self) -> Sequence[str]:
-        return list(self._paths)
-
-    @property
-    def links(self) -> Sequence[str]:
-        return self._links
-
-    def read(self, paths: Iterable[str], budget: Budget) -> dict[str, bytes]:
-        return {path: self._read(self._paths[path], budget) for path in paths}
-
-    def _read(self, path: Path, budget: Budget) -> bytes:
+    def content(self, path: str, budget: Budget) -> bytes:
         try:
-            with path.open("rb") as stream:
+            with self._paths[path].open("rb") as stream:
                 content = stream.read(budget.limits.file + 1)
         except OSError as error:
-            raise UserError(f"{path} cannot be read: {error.strerror}", remedy="check its permissions") from error
+            message = f"{self._paths[path]} cannot be read: {error.strerror}"
+            raise UserError(message, remedy="check its permissions") from error
         budget.take(len(content))
         return content
-
-    def unlike(self, others: Mapping[str, Path]) -> set[str]:
-        return {
-            path
-            for path, file in others.items()
-            if not file.is_file() or file.read_bytes() != self._paths[path].read_bytes()
-        }
 
 
 _PACK_AGAIN = "pack it again, with plain files and relative paths"
@@ -416,10 +399,8 @@ def read_zip(source: bytes | Path | BinaryIO, *, limits: Limits | None = None, n
         raise UserError(f"the ZIP file cannot be read: {error}", remedy="it is damaged: pack it again") from error
 
 
-class _ZipTree:
-    """Members of an archive, all checked before any is unpacked."""
-
-    links: Sequence[str] = ()  # archives with links are rejected
+class _ZipTree(Tree):
+    """Members of an archive, all checked before any is unpacked; archives with links are rejected."""
 
     def __init__(self, archive: zipfile.ZipFile, limits: Limits) -> None:
         self._archive = archive
@@ -435,17 +416,10 @@ class _ZipTree:
             if path in self._members:
                 raise UserError(f"the ZIP file holds {path!r} twice", remedy=_PACK_AGAIN)
             self._members[path] = member
+        self.names = list(self._members)
 
-    @property
-    def names(self) -> Sequence[str]:
-        return list(self._members)
-
-    def read(self, paths: Iterable[str], budget: Budget) -> dict[str, bytes]:
-        return {path: self._read(self._members[path], budget) for path in paths}
-
-    def _read(self, member: zipfile.ZipInfo, budget: Budget) -> bytes:
-        content = bytearray()
-        limits = budget.limits
+    def content(self, path: str, budget: Budget) -> bytes:
+        member, limits, content = self._members[path], budget.limits, bytearray()
         with self._archive.open(member) as stream:
             while len(content) <= limits.file and (piece := stream.read(_PIECE)):
                 content += piece
@@ -456,10 +430,6 @@ class _ZipTree:
                         remedy="send code alone, without generated files",
                     )
         return bytes(content)
-
-    def unlike(self, others: Mapping[str, Path]) -> set[str]:
-        contents = self.read(others, Budget(Limits(size=1 << 30)))
-        return {path for path, file in others.items() if not file.is_file() or file.read_bytes() != contents[path]}
 
 
 def _refuse_member(member: zipfile.ZipInfo, path: str) -> None:
@@ -492,11 +462,11 @@ def file_category(path: str) -> FileCategory:
     """
     location = PurePosixPath(path)
     name, suffix = location.name, location.suffix.lower()
-    if _JUNK_FOLDERS.intersection(location.parts[:-1]) or name in _JUNK or name.startswith(("._", "~$")):
+    folders = location.parts[:-1]
+    is_installed = any(folder.endswith((".egg-info", ".dist-info")) for folder in folders)
+    if is_installed or _JUNK_FOLDERS.intersection(folders) or name in _JUNK or suffix in _JUNK_SUFFIXES:
         return "junk"
-    if any(folder.endswith((".egg-info", ".dist-info")) for folder in location.parts[:-1]):
-        return "junk"
-    if suffix in _JUNK_SUFFIXES or name.endswith("~"):
+    if name.startswith(("._", "~$")) or name.endswith("~"):
         return "junk"
     if suffix in _PROGRAM_SUFFIXES:
         return "program"
@@ -541,12 +511,9 @@ def plan_layout(names: Sequence[str], starts: Mapping[str, bytes], *, name: str)
         if any(folder[:end] in addresses for end in range(len(folder))):
             continue
         if any(_is_plugin_below(candidate, folder) for candidate in scans):
-            layout.findings.append(
-                Finding(
-                    "error", "layout", _path(folder, "__init__.py"), None,
-                    "it registers something, and so do plugins below it", "register only in the __init__.py of plugins",
-                )
-            )  # fmt: skip
+            message = "it registers something, and so do plugins below it"
+            remedy = "register only in the __init__.py of plugins"
+            layout.findings.append(SubmittedFile(_start_of(folder)).error("layout", None, message, remedy))
             continue
         addresses[folder] = _address(folder, scans[folder], name)
     for folder in _unregistered(names, addresses):
@@ -598,7 +565,7 @@ def _address(folder: _Parts, scan: Scan, name: str) -> str:
         kind, folder_name = _kind(folder, scan), plain_name(folder[-1]) if folder else ""
     called = folder_name or plain_name(name) or first
     if not called:
-        raise UserError(f"the plugin in {_path(folder, '__init__.py')} has no name", remedy=_SHAPE)
+        raise UserError(f"the plugin in {_start_of(folder)} has no name", remedy=_SHAPE)
     return f"{kind}/{called}"
 
 
@@ -608,7 +575,7 @@ def _kind(folder: _Parts, scan: Scan) -> str:
     kinds = list(dict.fromkeys(REGISTRIES[registry] for registry in registries))
     if len(kinds) > 1:
         raise UserError(
-            f"{_path(folder, '__init__.py')} registers in {' and '.join(kinds)}, so that its kind is ambiguous",
+            f"{_start_of(folder)} registers in {' and '.join(kinds)}, so that its kind is ambiguous",
             remedy=_SHAPE,
         )
     return kinds[0]
@@ -639,10 +606,9 @@ def _add_plugins(layout: Layout, addresses: Mapping[_Parts, str]) -> None:
         original = "/".join(folder)
         if original != address:
             where = f"{original}/" if original else "the top folder"
-            layout.findings.append(
-                Finding("note", "layout", f"{address}/__init__.py", None, f"{where} is read as {address}/", "")
-            )
+            file = SubmittedFile(f"{address}/__init__.py")
+            layout.findings.append(file.note("layout", None, f"{where} is read as {address}/", ""))
 
 
-def _path(folder: _Parts, file: str) -> str:
-    return "/".join([*folder, file])
+def _start_of(folder: _Parts) -> str:
+    return "/".join([*folder, "__init__.py"])

@@ -24,7 +24,7 @@ from urllib.parse import unquote, urlsplit
 
 from brainscore_core.errors import UserError
 from brainscore_core.submission.package import KIND_FOLDERS, Limits, Package
-from brainscore_core.submission.readers import Budget, read_tree
+from brainscore_core.submission.readers import Budget, Tree, read_tree
 
 LOCAL_VARIABLE = "BRAINSCORE_GIT_LOCAL"
 """Environment variable that allows repositories in folders of this machine, for tests."""
@@ -107,15 +107,10 @@ def _is_public(address: str) -> bool:
 
 _SETTINGS = (
     *("protocol.allow=never", "http.followRedirects=false", "core.hooksPath=/dev/null", "credential.helper="),
-    *(
-        "submodule.recurse=false",
-        "core.fsmonitor=false",
-        "gc.auto=0",
-        "pack.threads=1",  # each thread has its own stack and heap, and memory may be limited
-        "maintenance.auto=false",
-        "http.lowSpeedLimit=1000",
-    ),
-    *("http.lowSpeedTime=20", "transfer.bundleURI=false", "fetch.writeCommitGraph=false", "advice.detachedHead=false"),
+    *("submodule.recurse=false", "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false"),
+    "pack.threads=1",  # each thread has its own stack and heap, and memory may be limited
+    *("http.lowSpeedLimit=1000", "http.lowSpeedTime=20", "transfer.bundleURI=false", "fetch.writeCommitGraph=false"),
+    "advice.detachedHead=false",
 )
 _KEPT_VARIABLES = (
     *("PATH", "TMPDIR", "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"),
@@ -264,14 +259,14 @@ class Repository:
         }
 
 
-class CommitTree:
+class CommitTree(Tree):
     """Files of a commit."""
 
     def __init__(self, repository: Repository, commit: str) -> None:
         self._repository = repository
         self.commit = commit
         self._objects: dict[str, str] = {}
-        self._links: list[str] = []
+        self.links: list[str] = []
         listed = repository.run("ls-tree", "-r", "-z", "--full-tree", commit)
         for entry in listed.split(b"\0"):
             if not entry:
@@ -282,17 +277,13 @@ class CommitTree:
             if kind == "blob" and mode.startswith("100"):
                 self._objects[tree_path] = name
             else:
-                self._links.append(tree_path)
+                self.links.append(tree_path)
         if len(self._objects) > _MAX_FILES:
             raise UserError(f"the repository holds more than {_MAX_FILES:,} files", remedy="send a ZIP file")
+        self.names = list(self._objects)
 
-    @property
-    def names(self) -> Sequence[str]:
-        return list(self._objects)
-
-    @property
-    def links(self) -> Sequence[str]:
-        return self._links
+    def content(self, path: str, budget: Budget) -> bytes:
+        return self.read([path], budget)[path]
 
     def read(self, paths: Iterable[str], budget: Budget) -> dict[str, bytes]:
         names = {path: self._objects[path] for path in paths}
@@ -354,19 +345,28 @@ def open_repository(place: RepositoryAddress, limits: Limits) -> Iterator[Reposi
         repository.__exit__()
 
 
+_PROBLEMS = (
+    (
+        ("terminal prompts disabled", "authentication failed", "could not read username"),
+        "{} does not exist or is not public", "check the address; of a private repository, send a ZIP file",
+    ),
+    (
+        ("not found", "does not exist", "does not appear to be a git repository"),
+        "there is no repository at {}", "check the address; it must be public",
+    ),
+    (
+        ("not our ref", "couldn't find remote ref", "unadvertised object"),
+        "{} has no such commit", "push it, or name another branch, tag or commit",
+    ),
+    (("redirect", " 301", " 302"), "{} redirects to another address", "use the address that it redirects to"),
+)  # fmt: skip
+"""Phrases in the output of git, the problem, and the remedy."""
+
+
 def _fetch_error(address: RepositoryAddress, output: str) -> UserError:
-    low = output.lower()
-    if "terminal prompts disabled" in low or "authentication failed" in low or "could not read username" in low:
-        return UserError(
-            f"{address.url} does not exist or is not public",
-            remedy="check the address; of a private repository, send a ZIP file",
-        )
-    if "not found" in low or "does not exist" in low or "does not appear to be a git repository" in low:
-        return UserError(f"there is no repository at {address.url}", remedy="check the address; it must be public")
-    if "not our ref" in low or "couldn't find remote ref" in low or "unadvertised object" in low:
-        return UserError(f"{address.url} has no such commit", remedy="push it, or name another branch, tag or commit")
-    if "redirect" in low or " 301" in low or " 302" in low:
-        return UserError(f"{address.url} redirects to another address", remedy="use the address that it redirects to")
+    for phrases, problem, remedy in _PROBLEMS:
+        if any(phrase in output.lower() for phrase in phrases):
+            return UserError(problem.format(address.url), remedy=remedy)
     last = output.splitlines()[-1] if output else "git failed"
     return UserError(f"{address.url} cannot be fetched: {last[:300]}", remedy="try again later, or send a ZIP file")
 

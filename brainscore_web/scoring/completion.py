@@ -137,6 +137,7 @@ _LONGEST_REASON = 2_000
 def complete_job(lease: Lease[Job], store: ResultsStore, receipt: Receipt, *, reads_influence: bool = True) -> bool:
     """Add a receipt to the leaderboard, and complete its job."""
     log = store.read_log(receipt) or (receipt.error.traceback if receipt.error is not None else "") or ""
+    log = shortened(log, _LONGEST_LOG)
     not_run = not_run_reason(receipt)
     influence = read_compact(store, receipt) if reads_influence else None
     with transaction.atomic():
@@ -146,7 +147,7 @@ def complete_job(lease: Lease[Job], store: ResultsStore, receipt: Receipt, *, re
         ended = lease.finish(
             **result,
             receipt=receipt.id,
-            log=text(shortened(log, _LONGEST_LOG), 2 * _LONGEST_LOG),
+            log=text(log, 2 * _LONGEST_LOG),
             stop=False,
             ended=timezone.now(),
         )
