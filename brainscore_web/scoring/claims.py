@@ -44,8 +44,8 @@ def claim_job(
     """Claim the next job."""
     allowed = ~Q(model__in=list(without))
     loaded = None if prefer is None else Q(model__identifier=prefer)
-    leases = [] if loaded is None or in_turn else _claim(worker, 1, allowed & loaded, in_turn=False)
-    leases = leases or _claim(worker, 1, allowed, first=loaded)
+    leases = [] if loaded is None or in_turn else claim_where(worker, 1, allowed & loaded, in_turn=False)
+    leases = leases or claim_where(worker, 1, allowed, first=loaded)
     return leases[0] if leases else None
 
 
@@ -54,13 +54,13 @@ def claim_jobs_of_model(
 ) -> list[Lease[Job]]:
     """Claim several jobs of one model, that of the next job."""
     allowed = ~Q(model__in=list(without))
-    first = _claim(worker, 1, allowed & Q(model__in=list(only)) if only else allowed)
+    first = claim_where(worker, 1, allowed & Q(model__in=list(only)) if only else allowed)
     if not first:
         return []
-    return [*first, *_claim(worker, most - 1, allowed & Q(model=first[0].row.model_id), in_turn=False)]
+    return [*first, *claim_where(worker, most - 1, allowed & Q(model=first[0].row.model_id), in_turn=False)]
 
 
-def _claim(worker: str, most: int, where: Q, **how: Any) -> list[Lease[Job]]:
+def claim_where(worker: str, most: int, where: Q, **how: Any) -> list[Lease[Job]]:
     """Claim jobs. `started` of each row is the start of its first attempt, and None if this is the first."""
     leases = claim(JOBS, limit=most, where=where, worker=worker, **how)
     for lease in leases:
@@ -85,15 +85,10 @@ def retry_pairs_not_run() -> int:
     A pair is due after its pause, or as soon as an upload is accepted or a plugin published, which may be what was
     missing. Of several jobs of a pair only the newest is retried, and none while another one is open.
     """
-    arrived = filter(
-        None,
-        (
-            Upload.objects.filter(state=Upload.State.ACCEPTED).aggregate(newest=Max("changed"))["newest"],
-            Plugin.objects.aggregate(newest=Max("published"))["newest"],
-        ),
-    )
+    uploaded = Upload.objects.filter(state=Upload.State.ACCEPTED).aggregate(newest=Max("changed"))
+    published = Plugin.objects.aggregate(newest=Max("published"))
     is_due = Q(due__lte=timezone.now())
-    if newest := max(arrived, default=None):
+    if newest := max(filter(None, (uploaded["newest"], published["newest"])), default=None):
         is_due |= Q(ended__lt=newest)
     same_pair = Job.objects.filter(model=OuterRef("model"), benchmark=OuterRef("benchmark"))
     newer_or_open = same_pair.filter(Q(pk__gt=OuterRef("pk")) | Q(state__in=OPEN)).order_by()
@@ -102,15 +97,9 @@ def retry_pairs_not_run() -> int:
     for key in due.values_list("pk", flat=True)[:_MOST_RETRIED]:
         try:
             with transaction.atomic():
-                count += Job.objects.filter(pk=key, state=_State.NOT_RUN).update(
-                    state=_State.WAITING,
-                    due=timezone.now(),
-                    attempts=0,
-                    started=None,
-                    ended=None,
-                    internal="",
-                    stop=False,
-                )
+                again = {"due": timezone.now(), "attempts": 0, "started": None, "ended": None, "internal": ""}
+                rows = Job.objects.filter(pk=key, state=_State.NOT_RUN)
+                count += rows.update(state=_State.WAITING, stop=False, **again)
         except IntegrityError:  # another job of the pair has been planned since
             continue
     return count

@@ -89,19 +89,24 @@ def settle_verification(job: Job, receipt: Receipt) -> None:
     if receipt.state == "failed" and not not_run_reason(receipt):
         RemoteFailure.objects.filter(job=job, kind=RemoteFailure.Kind.FAILED).delete()
     for result in RemoteResult.objects.select_related("worker").filter(verification=job, state=_State.WAITING):
-        if receipt.state == "failed":  # nothing can be said about the result
-            _settle(result, _State.UNVERIFIED, receipt, f"the repetition failed: {receipt.reason}")
-            continue
-        earlier = _stored(result.receipt)
-        if earlier is None:
-            _settle(result, _State.UNVERIFIED, receipt, "the receipt is not stored any more")
-            continue
-        compared = difference(earlier, receipt, tolerance=TOLERANCE)
-        if compared.verdict in ("same", "within tolerance"):
-            _settle(result, _State.VERIFIED, receipt, compared.explanation)
-        else:
-            _settle(result, _State.CONTRADICTED, receipt, compared.explanation)
-            _suspend(result, str(job))
+        state, explanation = _compared(result, receipt)
+        result.state, result.repeated, result.difference = state, receipt.id, text(explanation, _LONGEST)
+        result.save(update_fields=["state", "repeated", "difference"])
+        revision.bump()
+        if state == _State.CONTRADICTED:
+            _suspend(result.worker, f"its result for {job} differs from the site's own: {explanation}")
+
+
+def _compared(result: RemoteResult, receipt: Receipt) -> tuple[str, str]:
+    """Return the state of a result after its repetition, and why."""
+    if receipt.state == "failed":  # nothing can be said about the result
+        return _State.UNVERIFIED, f"the repetition failed: {receipt.reason}"
+    earlier = _stored(result.receipt)
+    if earlier is None:
+        return _State.UNVERIFIED, "the receipt is not stored any more"
+    compared = difference(earlier, receipt, tolerance=TOLERANCE)
+    is_same = compared.verdict in ("same", "within tolerance")
+    return _State.VERIFIED if is_same else _State.CONTRADICTED, compared.explanation
 
 
 def _stored(receipt_id: str) -> Receipt | None:
@@ -115,17 +120,8 @@ def _stored(receipt_id: str) -> Receipt | None:
         return None
 
 
-def _settle(result: RemoteResult, state: str, repeated: Receipt, explanation: str) -> None:
-    RemoteResult.objects.filter(pk=result.pk).update(
-        state=state, repeated=repeated.id, difference=text(explanation, _LONGEST)
-    )
-    revision.bump()
-    result.difference = explanation
-
-
-def _suspend(result: RemoteResult, pair: str) -> None:
-    worker = result.worker
-    reason = f"{timezone.now():%Y-%m-%d}: its result for {pair} differs from the site's own: {result.difference}"
+def _suspend(worker: RemoteWorker, reason: str) -> None:
+    reason = f"{timezone.now():%Y-%m-%d}: {reason}"
     RemoteWorker.objects.filter(pk=worker.pk).update(suspended=True, reason=text(reason, _LONGEST))
     notify_administrators(f"the remote worker {worker.name} is suspended", reason)
 
@@ -153,14 +149,10 @@ def complete_job(lease: Lease[Job], store: ResultsStore, receipt: Receipt, *, re
         )
         if not ended:
             return False
-        report = ingest_receipts(
-            [receipt], by=None, default_visibility=Visibility.PRIVATE, source="scored on this site"
-        )
-        for problem in report.problems:
-            Job.objects.filter(pk=lease.row.pk).update(
-                state=Job.State.FAILED,
-                reason=text(f"the receipt cannot be stored: {problem.message}", _LONGEST_REASON),
-            )
+        origin: dict[str, Any] = {"by": None, "default_visibility": Visibility.PRIVATE, "source": "scored on this site"}
+        for problem in ingest_receipts([receipt], **origin).problems:
+            reason = text(f"the receipt cannot be stored: {problem.message}", _LONGEST_REASON)
+            Job.objects.filter(pk=lease.row.pk).update(state=Job.State.FAILED, reason=reason)
         if influence is not None:
             score = Score.objects.filter(receipt=receipt.id, influence=None).first()
             if score is not None:  # an interrupted attempt, or the results folder, may have brought it
@@ -222,11 +214,7 @@ def give_up_after_attempts(lease: Lease[Job], store: ResultsStore) -> Receipt | 
     """Write a failed receipt if a job has used all its attempts; return None otherwise."""
     if not lease.attempts_exceeded():
         return None
-    return write_failed(
-        store,
-        lease.row.model.identifier,
-        lease.row.benchmark.identifier,
-        kind="WorkerLost",
-        message=f"the scoring process ended unexpectedly {lease.queue.retry.attempts} times",
-        run=RunInfo(id=run_name(lease), isolated=True),
-    )
+    pair = (lease.row.model.identifier, lease.row.benchmark.identifier)
+    message = f"the scoring process ended unexpectedly {lease.queue.retry.attempts} times"
+    run = RunInfo(id=run_name(lease), isolated=True)
+    return write_failed(store, *pair, kind="WorkerLost", message=message, run=run)

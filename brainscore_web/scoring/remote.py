@@ -35,10 +35,17 @@ from brainscore_core.receipts.output import LOG_BYTES
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_web.accounts.models import ApiToken, User
-from brainscore_web.jobs.leases import LEASE_DURATION, Lease, claim
+from brainscore_web.jobs.leases import LEASE_DURATION, Lease
 from brainscore_web.leaderboard.clean import text
-from brainscore_web.leaderboard.models import Score, Visibility
-from brainscore_web.scoring.claims import JOBS, REMOTE_SUFFIX, record_failure, release_expired_jobs, release_job
+from brainscore_web.leaderboard.models import Benchmark, Score, Visibility, VisionModel
+from brainscore_web.scoring.claims import (
+    JOBS,
+    REMOTE_SUFFIX,
+    claim_where,
+    record_failure,
+    release_expired_jobs,
+    release_job,
+)
 from brainscore_web.scoring.completion import (
     VERIFICATION,
     complete_job,
@@ -87,10 +94,8 @@ class Assignment:
 def worker_named(name: str, token: ApiToken, version: str) -> RemoteWorker:
     """Return the row of a worker, added at its first request."""
     if not _NAME.fullmatch(name):
-        raise UserError(
-            f"{name[:80]!r} is not a name of a worker",
-            remedy="use up to 60 letters, digits, points, dashes, underscores",
-        )
+        remedy = "use up to 60 letters, digits, points, dashes, underscores"
+        raise UserError(f"{name[:80]!r} is not a name of a worker", remedy=remedy)
     now = timezone.now()
     values = {"seen": now, "version": version[:100]}
     worker = RemoteWorker.objects.filter(name=name).first() or _added(name, token, values)
@@ -99,9 +104,8 @@ def worker_named(name: str, token: ApiToken, version: str) -> RemoteWorker:
     if worker.token_id != token.pk:
         valid = ApiToken.objects.filter(Q(expires=None) | Q(expires__gt=now), revoked=False, pk=worker.token_id)
         if valid.exists():
-            raise UserError(
-                f"the worker {name} belongs to another token", remedy="use its token, or another name with --name"
-            )
+            remedy = "use its token, or another name with --name"
+            raise UserError(f"the worker {name} belongs to another token", remedy=remedy)
         RemoteWorker.objects.filter(pk=worker.pk, token=worker.token_id).update(token=token)
     if worker.suspended:
         raise UserError(f"the worker {name} is suspended", remedy="ask the site's administrators")
@@ -113,9 +117,8 @@ def _added(name: str, token: ApiToken, values: dict[str, Any]) -> RemoteWorker:
     with transaction.atomic():
         _lock(token.user_id)
         if RemoteWorker.objects.filter(owner=token.user_id).count() >= _MOST_WORKERS:
-            raise UserError(
-                f"you have {_MOST_WORKERS} workers", remedy="use the name of one that does not run any more"
-            )
+            remedy = "use the name of one that does not run any more"
+            raise UserError(f"you have {_MOST_WORKERS} workers", remedy=remedy)
         defaults = {"owner": token.user, "token": token, **values}
         return RemoteWorker.objects.get_or_create(name=name, defaults=defaults)[0]
 
@@ -159,11 +162,10 @@ def take(
     for _ in range(_KNOWN_RECEIPTS):
         with transaction.atomic():
             _lock(worker.owner_id)
-            leases = [] if obstacle(worker) else claim(JOBS, where=where, worker=_name_in_jobs(worker), token=token)
+            leases = [] if obstacle(worker) else claim_where(_name_in_jobs(worker), 1, where, token=token)
         if not leases:
             return None
         (lease,) = leases
-        lease.rows().filter(started=None).update(started=timezone.now())
         live = current_live_plugins()
         existing = usable_receipt(lease, store, live) or give_up_after_attempts(lease, store)
         if existing is None:
@@ -179,8 +181,8 @@ def obstacle(worker: RemoteWorker) -> str:
         if recent.count() >= _MOST_FAILURES:
             return f"{_MOST_FAILURES} pairs failed or were lost on this worker within a day, and not on another one"
     most = settings.SUBMISSIONS["remote_pairs"]
-    names = RemoteWorker.objects.filter(owner=worker.owner_id).values_list("name", flat=True)
-    held = Job.objects.filter(state=Job.State.RUNNING, worker__in=[f"{name}{REMOTE_SUFFIX}" for name in names])
+    names = map(_name_in_jobs, RemoteWorker.objects.filter(owner=worker.owner_id))
+    held = Job.objects.filter(state=Job.State.RUNNING, worker__in=list(names))
     return f"your workers hold {most} pairs" if held.count() >= most else ""
 
 
@@ -206,22 +208,22 @@ def _name_in_jobs(worker: RemoteWorker) -> str:
 
 def _held_with(worker: RemoteWorker, token: str, where: Q) -> Lease[Job] | None:
     """Return the renewed lease of the pair that a worker holds with a token; None if it holds none."""
-    rows = Job.objects.select_related("model", "benchmark").filter(where, worker=_name_in_jobs(worker), claim=token)
-    row = rows.first()
-    lease = None if row is None else Lease(JOBS, row, token)
+    lease = _lease(worker, token, where, claim=token)
     return lease if lease is not None and lease.renew() else None
 
 
-def _public_models(without: Collection[str], *, submitted: bool) -> Any:
-    from brainscore_web.leaderboard.models import VisionModel
+def _lease(worker: RemoteWorker, token: str, *where: Q, **conditions: Any) -> Lease[Job] | None:
+    rows = Job.objects.select_related("model", "benchmark").filter(*where, worker=_name_in_jobs(worker), **conditions)
+    row = rows.first()
+    return None if row is None else Lease(JOBS, row, token)
 
+
+def _public_models(without: Collection[str], *, submitted: bool) -> Any:
     excluded = {*without, *(() if submitted else submitted_models())}
     return VisionModel.objects.filter(visibility=Visibility.PUBLIC).exclude(identifier__in=excluded).values("pk")
 
 
 def _public_benchmarks(without: Collection[str]) -> Any:
-    from brainscore_web.leaderboard.models import Benchmark
-
     return Benchmark.objects.filter(access=Visibility.PUBLIC).exclude(identifier__in=set(without)).values("pk")
 
 
@@ -265,11 +267,8 @@ def _archive_name(plugins: list[tuple[str, str, str]]) -> str:
 
 def lease_of(worker: RemoteWorker, job: int, token: str) -> Lease[Job] | None:
     """Return the lease of a worker's job; None if it is lost."""
-    row = Job.objects.select_related("model", "benchmark").filter(pk=job, worker=_name_in_jobs(worker)).first()
-    if row is None or not token:
-        return None
-    lease = Lease(JOBS, row, token)
-    return lease if lease.rows().exists() else None
+    lease = _lease(worker, token, pk=job) if token else None
+    return lease if lease is not None and lease.rows().exists() else None
 
 
 def renew(worker: RemoteWorker, lease: Lease[Job]) -> tuple[bool, bool]:
@@ -392,36 +391,34 @@ def _add(store: ResultsStore, receipt: Receipt, files: dict[str, Path], worker: 
 @contextmanager
 def _unpacked(archive: BinaryIO) -> Iterator[dict[str, Path]]:
     """Unpack an uploaded archive into a temporary folder, after checking its members."""
-    largest = settings.SUBMISSIONS["result_size"]
     with temporary_folder("brainscore-result-") as folder:
         try:
             announced = announced_members(archive)
             if announced is None or announced > len(_KINDS) + 1:
-                raise UserError(
-                    "the result is not a ZIP file of a receipt and its attachments", remedy="update the worker"
-                )
+                message = "the result is not a ZIP file of a receipt and its attachments"
+                raise UserError(message, remedy="update the worker")
             with zipfile.ZipFile(archive) as packed:
                 members = packed.infolist()
-                names = [member.filename for member in members]
-                if _RECEIPT not in names or len(set(names)) != len(names) or not set(names) <= _KINDS | {_RECEIPT}:
-                    raise UserError(
-                        f"the result has unexpected files: {', '.join(names)[:200]}", remedy="update the worker"
-                    )
-                if any(member.compress_type != zipfile.ZIP_STORED for member in members):
-                    raise UserError("the result is compressed", remedy="update the worker")
-                for member in members:
-                    if member.file_size > (most := min(largest, _LARGEST.get(member.filename, largest))):
-                        raise UserError(
-                            f"the {member.filename} of the result is larger than {size_text(most)}",
-                            remedy="score the pair again",
-                        )
-                if members_overlap(members):
-                    raise UserError("the files in the result overlap", remedy="update the worker")
+                _check_members(members)
                 for member in members:
                     packed.extract(member, folder)
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
             raise UserError(f"the result cannot be unpacked: {error}", remedy="send it again") from error
-        yield {name: folder / name for name in names}
+        yield {member.filename: folder / member.filename for member in members}
+
+
+def _check_members(members: list[zipfile.ZipInfo]) -> None:
+    names, largest = [member.filename for member in members], settings.SUBMISSIONS["result_size"]
+    if _RECEIPT not in names or len(set(names)) != len(names) or not set(names) <= _KINDS | {_RECEIPT}:
+        raise UserError(f"the result has unexpected files: {', '.join(names)[:200]}", remedy="update the worker")
+    if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+        raise UserError("the result is compressed", remedy="update the worker")
+    for member in members:
+        if member.file_size > (most := min(largest, _LARGEST.get(member.filename, largest))):
+            message = f"the {member.filename} of the result is larger than {size_text(most)}"
+            raise UserError(message, remedy="score the pair again")
+    if members_overlap(members):
+        raise UserError("the files in the result overlap", remedy="update the worker")
 
 
 def _parsed(file: Path) -> Receipt:

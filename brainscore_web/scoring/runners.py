@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -120,16 +121,10 @@ class LocalRunner:
         if live.is_submitted(model):
             options = _scorer_options(live.revision_of(model), self.limit)
             timeout = _limit_of_submitted(timeout)
-        environment = clean_environment(scoring_environment(os.cpu_count() or 1, self.limit))
-        return self.process.score(
-            model,
-            lease.row.benchmark.identifier,
-            run=run_name(lease),
-            environment={**environment, **live.environment},
-            options=options,
-            timeout=timeout,
-            stopped=stopped,
-        )
+        environment = clean_environment(scoring_environment(os.cpu_count() or 1, self.limit)) | live.environment
+        limits: dict[str, Any] = {"options": options, "timeout": timeout, "stopped": stopped}
+        pair = (model, lease.row.benchmark.identifier)
+        return self.process.score(*pair, run=run_name(lease), environment=environment, **limits)
 
     def _stopped(self, lease: Lease[Job]) -> str:
         if lease.is_lost():
@@ -202,26 +197,15 @@ class DaskRunner:
             cluster = replace(cluster, timeout=_limit_of_submitted(cluster.timeout))
         # scores all pairs, also those with an earlier receipt
         pending = tuple(Pending(pair=Pair(model, benchmark), why="again") for benchmark in open_ones)
-        plan = Plan(
-            tasks=(ModelTask(model=model, benchmarks=tuple(open_ones)),),
-            pending=pending,
-            created=present_time(),
-        )
-
-        def on_event(event: Event) -> None:
-            self._handle_event(event, open_ones, renewal)
+        tasks = (ModelTask(model=model, benchmarks=tuple(open_ones)),)
+        plan = Plan(tasks=tasks, pending=pending, created=present_time())
 
         run_plan(
-            plan,
-            store_address=self.store.address,
-            scorer=DASK_SCORER,
-            cluster=cluster,
-            on_event=on_event,
-            isolated=True,
-            scorer_options=options,
-        )
+            plan, store_address=self.store.address, scorer=DASK_SCORER, cluster=cluster, isolated=True,
+            on_event=partial(self._handle_event, open_ones, renewal), scorer_options=options,
+        )  # fmt: skip
 
-    def _handle_event(self, event: Event, open_ones: dict[str, Lease[Job]], renewal: Renewal) -> None:
+    def _handle_event(self, open_ones: dict[str, Lease[Job]], renewal: Renewal, event: Event) -> None:
         close_old_connections()
         if isinstance(event, PairStarted):
             self.say(f"{event.model} on {event.benchmark}: started on {event.worker}")
@@ -239,9 +223,8 @@ class DaskRunner:
                 self.say(f"{lease.row}: lost to another worker, or its receipt is missing in {self.store.address}")
             else:
                 self.say(f"{lease.row}: {_in_words(receipt)}")
-        if open_ones and (
-            self.stopping() or any(lease.stop_requested or lease.is_lost() for lease in open_ones.values())
-        ):
+        ends = any(lease.stop_requested or lease.is_lost() for lease in open_ones.values())
+        if open_ones and (ends or self.stopping()):
             raise _Interrupted
 
     def _complete_known(self, open_ones: dict[str, Lease[Job]], live: LivePlugins, renewal: Renewal) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
@@ -39,16 +39,13 @@ def scored_identifiers(registry: str) -> set[str]:
     """Return all models or benchmarks that the site scores: those in the settings, and those of live plugins."""
     patterns = settings.SUBMISSIONS["models" if registry == MODEL_REGISTRY else "benchmarks"]
     installed = {key for each in domains() for key in each.plugin_index.locations(registry)}
-    return {key for key in installed if _matches_any(key, patterns)} | _identifiers(registry)
+    chosen = {key for key in installed if any(fnmatchcase(key, pattern) for pattern in patterns)}
+    return chosen | _identifiers(registry)
 
 
 def submitted_models() -> set[str]:
     """Return the submitted models, whose code runs in a sandbox."""
     return _identifiers(MODEL_REGISTRY, kind=PluginKind.MODELS)
-
-
-def _matches_any(key: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(key, pattern) for pattern in patterns)
 
 
 def notify_submissions(jobs: Collection[int]) -> None:
@@ -83,16 +80,9 @@ def retry_job(job: Job, by: User | None) -> None:
     try:
         with transaction.atomic():
             changed = Job.objects.filter(pk=job.pk).exclude(state__in=OPEN).update(
-                state=_State.WAITING,
-                asked_by=by,
-                why=REQUESTED,
-                priority=_REQUESTED_PRIORITY,
-                created=now,
-                due=now,
-                claim="",
-
-                claimed=None, worker="", attempts=0, stop=False, started=None, ended=None, receipt="", reason="",
-                internal="", pauses=0, log="",
+                state=_State.WAITING, asked_by=by, why=REQUESTED, priority=_REQUESTED_PRIORITY, created=now, due=now,
+                claim="", claimed=None, worker="", attempts=0, stop=False, started=None, ended=None, receipt="",
+                reason="", internal="", pauses=0, log="",
             )  # fmt: skip
     except IntegrityError:
         changed = 0
@@ -148,23 +138,17 @@ def plan_for(submission: Submission) -> int:
         domain = submission.domain
         models = _rows(VisionModel, scored_identifiers(MODEL_REGISTRY), domain=domain, runnable=True)
         benchmarks = _rows(Benchmark, scored_identifiers(BENCHMARK_REGISTRY), domain=domain, is_mean=False)
-        new_models = [models[key] for key in sorted(revision.registered(MODEL_REGISTRY)) if key in models]
-        new_benchmarks = [
-            benchmarks[key] for key in sorted(revision.registered(BENCHMARK_REGISTRY)) if key in benchmarks
-        ]
-        data = set().union(*map(revision.registered, _OF_DATA))
-        new_keys, planned = set(new_benchmarks), set(new_models)
-        other_models = [pk for pk in models.values() if pk not in planned]
-        users = [pk for pk in _benchmarks_using(data, list(benchmarks.values())) if pk not in new_keys] if data else []
-        word = "new version of the" if changed else "new"
-        plan(
-            new_models,
-            list(benchmarks.values()),
-            why=f"{word} model",
-            priority=_NEW_MODEL_PRIORITY,
-            submission=submission,
+        new_models, new_benchmarks = (
+            [rows[key] for key in sorted(revision.registered(registry)) if key in rows]
+            for rows, registry in ((models, MODEL_REGISTRY), (benchmarks, BENCHMARK_REGISTRY))
         )
-        plan(other_models, new_benchmarks, why=f"{word} benchmark", submission=submission)
+        data, new = set().union(*map(revision.registered, _OF_DATA)), "new version of the" if changed else "new"
+        other_models = [pk for pk in models.values() if pk not in set(new_models)]
+        others = [pk for pk in benchmarks.values() if pk not in set(new_benchmarks)]
+        users = _benchmarks_using(data, others) if data else []
+        first: dict[str, Any] = {"priority": _NEW_MODEL_PRIORITY, "submission": submission}
+        plan(new_models, list(benchmarks.values()), why=f"{new} model", **first)
+        plan(other_models, new_benchmarks, why=f"{new} benchmark", submission=submission)
         plan(other_models, users, why="its data or metric changed", submission=submission)
         return Job.objects.open().filter(submissions=submission).count()
 
@@ -225,9 +209,8 @@ def _insertion(template: Job, models: Sequence[int], benchmarks: Sequence[int]) 
             selected.append("b.id")
         else:
             # PostgreSQL cannot infer the type of a value in a list of columns
-            selected.append(
-                f"CAST(%s AS {field.rel_db_type(connection) if field.is_relation else field.cast_db_type(connection)})"
-            )
+            type_name = field.rel_db_type(connection) if field.is_relation else field.cast_db_type(connection)
+            selected.append(f"CAST(%s AS {type_name})")
             values.append(field.get_db_prep_save(getattr(template, field.attname), connection))
     columns = ", ".join(quoted(field.column or "") for field in fields)
     statement = (

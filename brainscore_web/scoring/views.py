@@ -174,13 +174,10 @@ def rows_of(jobs: QuerySet[Job] | Page[Job], visitor: Visitor) -> list[Row]:
     owned: set[int] = set()
     if visitor.is_authenticated:
         links = Job.submissions.through.objects.filter(job__in=[job.pk for job in listed])
-        links = links.filter(owned_by(visitor, "submission__"))
-        owned = set(links.values_list("job", flat=True))
+        owned = set(links.filter(owned_by(visitor, "submission__")).values_list("job", flat=True))
     receipts = [job.receipt for job in listed if job.receipt]
-    scores = {
-        score.receipt: score
-        for score in Score.objects.visible_to(visitor).filter(receipt__in=receipts).defer("document")
-    }
+    visible = Score.objects.visible_to(visitor).filter(receipt__in=receipts).defer("document")
+    scores = {score.receipt: score for score in visible}
     results = RemoteResult.objects.filter(receipt__in=scores).values_list("receipt", "state")
     codes = {receipt: verification_code(state) for receipt, state in results}
     rows = []
@@ -219,10 +216,8 @@ def jobs_of(request: HttpRequest, submission: Submission) -> dict[str, Any]:
     jobs = Job.objects.filter(submissions=submission).visible_to(visitor).select_related("model", "benchmark")
     states = [(name, number) for name in Job.State.values if (number := counts.of(name))]
     state = request.GET.get("pairs", "")
-    if state in Job.State.values:
-        jobs = jobs.filter(state=state)
-    else:
-        state = ""
+    state = state if state in Job.State.values else ""
+    jobs = jobs.filter(state=state) if state else jobs
     ordered = jobs.defer(*_DEFERRED).order_by("model__identifier", "benchmark__identifier", "-pk")
     page = Paginator(ordered, _PAGE_SIZE).get_page(request.GET.get("pairs_page", "1"))
     address = reverse("scoring:submission", args=[submission.pk])
@@ -246,18 +241,16 @@ def overview(visitor: Visitor) -> dict[str, Any]:
     jobs = Job.objects.visible_to(visitor)
     rows = jobs.select_related("model", "benchmark").defer(*_DEFERRED)
     counts = dict(jobs.order_by().values_list("state").annotate(Count("pk")))
-    running = rows.filter(state=Job.State.RUNNING).order_by("started", "pk")[:_RECENT]
-    waiting = rows.filter(state=Job.State.WAITING).order_by("-priority", "created", "pk")[:_RECENT]
-    ended = rows.exclude(state__in=OPEN).order_by("-ended", "-pk")[:_RECENT]
-    context = {
-        "counts": {"running": counts.get("running", 0), "waiting": counts.get("waiting", 0)},
-        "running": rows_of(running, visitor),
-        "waiting": rows_of(waiting, visitor),
-        "ended": rows_of(ended, visitor),
+    shown = {
+        "running": rows.filter(state=Job.State.RUNNING).order_by("started", "pk"),
+        "waiting": rows.filter(state=Job.State.WAITING).order_by("-priority", "created", "pk"),
+        "ended": rows.exclude(state__in=OPEN).order_by("-ended", "-pk"),
     }
-    if visitor.is_staff:
-        context["workers"] = _workers()
-    return context
+    return {
+        "counts": {name: counts.get(name, 0) for name in ("running", "waiting")},
+        **{name: rows_of(jobs[:_RECENT], visitor) for name, jobs in shown.items()},
+        **({"workers": _workers()} if visitor.is_staff else {}),
+    }
 
 
 def _workers() -> list[dict[str, Any]]:

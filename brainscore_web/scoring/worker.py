@@ -14,6 +14,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, close_old_connections, connection
+from django.db.models import Q
 from django.utils import timezone
 
 from brainscore_core.errors import UserError
@@ -29,6 +30,7 @@ from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.models import Step
 from brainscore_web.submissions.pipeline.assessing import assessments_left
 from brainscore_web.submissions.pipeline.testing import sandbox_problem
+from brainscore_web.submissions.steps import STEPS
 from brainscore_web.uploads.models import Upload
 
 Say = Callable[[str], None]
@@ -70,13 +72,14 @@ class Worker:
         self._tasks: list[_TaskProcess] = [] if jobs_only else [_TaskProcess(queue) for queue in _TASK_PROCESSES]
         self._keeper = threading.Thread(target=self._keep_tasks, name="tasks", daemon=True)
         self._sweeper = threading.Thread(target=self._sweep_regularly, name="sweep", daemon=True)
-        store = str(settings.SUBMISSIONS["results"])
+        store, common = (
+            str(settings.SUBMISSIONS["results"]),
+            {"timeout": timeout, "say": say, "stopping": self._end.is_set},
+        )
         if scheduler is None:
-            self._runner: Any = LocalRunner(
-                store, limit=limit, timeout=timeout, say=say, stopping=self._end.is_set
-            )  # fmt: skip
+            self._runner: Any = LocalRunner(store, limit=limit, **common)
         else:
-            self._runner = DaskRunner(store, scheduler=scheduler, timeout=timeout, say=say, stopping=self._end.is_set)
+            self._runner = DaskRunner(store, scheduler=scheduler, **common)
 
     def stop(self) -> None:
         """Let the worker end soon; the running pair is released."""
@@ -151,11 +154,9 @@ class Worker:
             return True
         if not self.until_idle:
             return False
-        waiting = Job.objects.filter(state=Job.State.RUNNING) | Job.objects.filter(
-            state=Job.State.WAITING, due__lte=timezone.now() + timedelta(seconds=90)
-        )
-        if self._excluded:
-            waiting = waiting.exclude(model__in=list(self._excluded))
+        soon = timezone.now() + timedelta(seconds=90)
+        jobs = Job.objects.filter(Q(state=Job.State.RUNNING) | Q(state=Job.State.WAITING, due__lte=soon))
+        waiting = jobs.exclude(model__in=list(self._excluded))
         return not waiting.exists() and (self.jobs_only or not _steps_left())
 
     def _check_sandbox(self) -> None:
@@ -189,14 +190,11 @@ class Worker:
                     _log.warning("A process of tasks cannot be started: %s", error)
                 self._end.wait(_PAUSE)
         finally:
-            self._end_tasks()
-
-    def _end_tasks(self) -> None:
-        for process in self._tasks:
-            process.terminate()
-        end = time.monotonic() + _GRACE
-        for process in self._tasks:
-            process.wait(end - time.monotonic())
+            for process in self._tasks:
+                process.terminate()
+            end = time.monotonic() + _GRACE
+            for process in self._tasks:
+                process.wait(end - time.monotonic())
 
     def _sweep_regularly(self) -> None:
         """Resume interrupted work, send e-mails and record the heartbeat regularly; runs in a thread."""
@@ -266,10 +264,8 @@ def _steps_left() -> bool:
     from django_tasks_db.models import DBTaskResult
 
     soon = timezone.now() + timedelta(seconds=90)
-    automatic = Step.objects.filter(kind__in=(Step.Kind.CHECK, Step.Kind.TEST, Step.Kind.PUBLISH))
     return (
-        automatic.filter(state=Step.State.RUNNING).exists()
-        or automatic.filter(state=Step.State.WAITING, due__lte=soon).exists()
+        Step.objects.filter(STEPS.held | (STEPS.waiting & Q(due__lte=soon))).exists()
         or assessments_left()
         or Upload.objects.filter(state=Upload.State.CHECKING).exists()
         or DBTaskResult.objects.ready().exists()

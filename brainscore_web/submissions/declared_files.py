@@ -105,31 +105,24 @@ def fetch_declared_files(
     package: Package, revision: Revision, *, say: Callable[[str], None], stopped: Callable[[], bool]
 ) -> list[FetchedFile]:
     """Fetch the declared files of a package into the cache of this machine, and verify them."""
-    declared_list = list(declared_files(package))
-    if len(declared_list) > _MAX_FILES:
-        first_refused = declared_list[_MAX_FILES]
-        return [
-            FetchedFile(
-                first_refused,
-                verified=False,
-                problem=f"the code names more than {_MAX_FILES} files",
-                remedy="pack files together",
-            )
-        ]
+    all_declared = declared_files(package)
+    if len(all_declared) > _MAX_FILES:
+        problem = f"the code names more than {_MAX_FILES} files"
+        return [_refused(all_declared[_MAX_FILES], problem, "pack files together")]
     fetched, outside = [], []
-    for declared in declared_list:
-        problem = _declaration_problem(declared)
-        uploaded = None if problem else _uploaded_file(declared)
-        if problem:
-            fetched.append(
-                FetchedFile(declared, verified=False, problem=problem, remedy="give an https:// address and a hash")
-            )
-        elif uploaded is not None:
+    for declared in all_declared:
+        if problem := _declaration_problem(declared):
+            fetched.append(_refused(declared, problem, "give an https:// address and a hash"))
+        elif (uploaded := _uploaded_file(declared)) is not None:
             fetched.append(_from_storage(declared, uploaded, revision))
             say(f"{declared.url}: an upload of this site")
         else:
             outside.append(declared)
     return fetched + _from_network(outside, say=say, stopped=stopped)
+
+
+def _refused(declared: DeclaredFile, problem: str, remedy: str) -> FetchedFile:
+    return FetchedFile(declared, verified=False, problem=problem, remedy=remedy)
 
 
 def _declaration_problem(declared: DeclaredFile) -> str:
@@ -173,21 +166,14 @@ def _from_storage(declared: DeclaredFile, own: UploadedFile, revision: Revision)
     private = own.upload.visibility == Visibility.PRIVATE
     if private and (own.upload.owner_id is None or own.upload.owner_id != revision.by_id):
         # the same answer as for a missing file, so that the uploads of others stay unknown
-        return FetchedFile(
-            declared, verified=False, problem=f"{declared.url} is not available", remedy="check the address"
-        )
+        return _refused(declared, f"{declared.url} is not available", "check the address")
     if (declared.sha1 and declared.sha1 != own.sha1) or (declared.sha256 and declared.sha256 != own.sha256):
-        remedy = "copy the code from the upload's page again"
-        return FetchedFile(declared, verified=False, problem=f"{declared.url} has another hash", remedy=remedy)
-    if not private:
-        target = _cached_path(fetch_request(declared))
-        if not (target.is_file() and target.stat().st_size == own.size):
-            with (
-                storage().at_hand("", own.key, own.version_id) as there,
-                replacing(target) as stream,
-                there.path.open("rb") as source,
-            ):
-                shutil.copyfileobj(source, stream)
+        return _refused(declared, f"{declared.url} has another hash", "copy the code from the upload's page again")
+    target = _cached_path(fetch_request(declared))
+    if not private and not (target.is_file() and target.stat().st_size == own.size):
+        stored = storage().at_hand("", own.key, own.version_id)
+        with stored as there, replacing(target) as stream, there.path.open("rb") as source:
+            shutil.copyfileobj(source, stream)
     return FetchedFile(declared, verified=True, private=private)
 
 
@@ -196,35 +182,29 @@ def _from_network(
 ) -> list[FetchedFile]:
     if not wanted:
         return []
-    endpoint = os.environ.get("AWS_ENDPOINT_URL", "")
+    names = ("url", "sha1", "sha256", "version_id")
     question = {
-        "files": [
-            {"url": file.url, "sha1": file.sha1, "sha256": file.sha256, "version_id": file.version_id}
-            for file in wanted
-        ],
+        "files": [{name: getattr(file, name) for name in names} for file in wanted],
         "limit": limits().file,
         "total": limits().person,
-        "trusted": [endpoint] if endpoint else [],
+        "trusted": list(filter(None, [os.environ.get("AWS_ENDPOINT_URL", "")])),
     }
     answers = []
     for declared, line in zip(wanted, _run_fetch_process(question, stopped), strict=False):
         answer = json.loads(line)
+        problem, remedy = answer.get("error", ""), answer.get("remedy", "")
         if answer.get("whose") == "site":
-            raise Postponed("the site has no space for files at the moment", answer["error"])
+            raise Postponed("the site has no space for files at the moment", problem)
         if answer.get("whose") == "network":
             host = urllib.parse.urlsplit(declared.url).hostname or declared.url
-            position = f"{declared.file}:{declared.line}"
-            raise Unavailable(f"the site could not reach {host} ({position})", answer["error"])
-        problem = answer.get("error", "")
+            raise Unavailable(f"the site could not reach {host} ({declared.file}:{declared.line})", problem)
         result = problem or f"{answer['size']} bytes, verified"
         say(f"{declared.url}: {result}")
-        remedy = answer.get("remedy", "")
         if _OPERATORS_SETTING.search(remedy):
             remedy = "check that everyone can download the file from this address, and its hash"
         answers.append(FetchedFile(declared, verified=not problem, problem=problem, remedy=remedy))
-    missing = wanted[len(answers) :]
     problem = "fetching took too long or ended unexpectedly"
-    return answers + [FetchedFile(file, verified=False, problem=problem, remedy="try again later") for file in missing]
+    return answers + [_refused(file, problem, "try again later") for file in wanted[len(answers) :]]
 
 
 def _run_fetch_process(question: dict[str, Any], stopped: Callable[[], bool]) -> Iterable[str]:

@@ -43,7 +43,8 @@ def _groups_of_jobs(submission: Submission, reader: User, state: str) -> list[di
     rows = rows.select_related("model", "benchmark").defer("log")
     groups: dict[str, list[Any]] = {}
     for job in rows.order_by("model__identifier", "benchmark__identifier")[:_MOST_GROUPED]:
-        groups.setdefault(_first_line(job.reason_to(reader)), []).append(job)
+        first_line = "".join(job.reason_to(reader).strip().splitlines()[:1])[:300]
+        groups.setdefault(first_line, []).append(job)
     ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
     return [{"what": _pairs_in_words(jobs), "reason": reason} for reason, jobs in ordered]
 
@@ -79,24 +80,21 @@ def notify_changes_needed(submission: Submission, step: Step, outcome: Outcome) 
         "step": _STEP_NAMES.get(step.kind, step.get_kind_display().lower()),
         "reason": outcome.reason,
         "findings": [
-            {"places": _places(positions), "message": message, "remedy": remedy}
+            {"places": _together(positions, "places"), "message": message, "remedy": remedy}
             for (message, remedy), positions in list(findings.items())[:_SHOWN]
         ],
         "tests": [
-            {
-                "what": names[0] if len(names) == 1 else f"{len(names)} tests or checks ({_listed(names)})",
-                "message": text,
-            }
+            {"what": _together(names, "tests or checks"), "message": text}
             for text, names in list(tests.items())[:_SHOWN]
         ],
         "more": max(len(findings), len(tests)) > _SHOWN,
     }
-    template = "submissions/email/changes_needed.txt"
-    queue_emails(recipients(submission), f"{submission} needs changes", template, context, submission)
+    subject = f"{submission} needs changes"
+    queue_emails(recipients(submission), subject, f"{_MAIL}changes_needed.txt", context, submission)
 
 
-def _places(places: Sequence[str]) -> str:
-    return places[0] if len(places) == 1 else f"{len(places)} places ({_listed(places)})"
+def _together(names: Sequence[str], noun: str) -> str:
+    return names[0] if len(names) == 1 else f"{len(names)} {noun} ({_listed(names)})"
 
 
 _STEP_NAMES = {"check": "check of the code", "test": "tests", "publish": "publication"}
@@ -105,13 +103,8 @@ _STEP_NAMES = {"check": "check of the code", "test": "tests", "publish": "public
 def notify_gave_up(submission: Submission, step: Step, outcome: Outcome) -> None:
     """Report that the site could not complete a step."""
     context = {"step": _STEP_NAMES.get(step.kind, step.get_kind_display().lower()), "reason": outcome.reason}
-    template = "submissions/email/gave_up.txt"
-    queue_emails(recipients(submission), f"{submission} could not be processed", template, context, submission)
-
-
-def _first_line(text: str) -> str:
-    lines = text.strip().splitlines()
-    return lines[0][:300] if lines else ""
+    subject = f"{submission} could not be processed"
+    queue_emails(recipients(submission), subject, f"{_MAIL}gave_up.txt", context, submission)
 
 
 COMMENT_DELAY = timedelta(minutes=10)
@@ -167,9 +160,8 @@ def notify_comment(comment: Comment) -> None:
             if email is not None:
                 Email.objects.filter(pk=email.pk).update(created=first, due=timezone.now() + COMMENT_DELAY)
         else:
-            Email.objects.filter(pk=email.pk).update(
-                body=email_body(reader, f"{_MAIL}comments.txt", context, submission)
-            )
+            body = email_body(reader, f"{_MAIL}comments.txt", context, submission)
+            Email.objects.filter(pk=email.pk).update(body=body)
 
 
 def _comment_subject(submission: Submission) -> str:
@@ -177,14 +169,9 @@ def _comment_subject(submission: Submission) -> str:
 
 
 def _pending_comment_emails(reader: User, submission: Submission) -> QuerySet[Email]:
-    return Email.objects.filter(
-        to=reader,
-        submission=submission,
-        subject=email_subject(_comment_subject(submission)),
-        sent=None,
-        attempts=0,
-        due__gt=timezone.now(),
-    )
+    subject = email_subject(_comment_subject(submission))
+    pending = Email.objects.filter(sent=None, attempts=0, due__gt=timezone.now())
+    return pending.filter(to=reader, submission=submission, subject=subject)
 
 
 def _involved_reviewers(submission: Submission) -> list[User]:

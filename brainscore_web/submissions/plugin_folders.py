@@ -12,7 +12,7 @@ import os
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -25,6 +25,7 @@ from django.utils import timezone
 from brainscore_core.files import PART_SUFFIX, STALE
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Step
 
+_BYTE_CODE = shutil.ignore_patterns("__pycache__")  # which an interpreter has written
 _TOUCHED = 3600.0  # seconds; a folder in use is touched at most this often
 
 
@@ -88,11 +89,11 @@ def delete_unused_folders() -> int:
 
 def delete_old_folders(before: datetime, *, dry: bool = False) -> int:
     """Remove folders of plugins that have not been used for some time."""
-    live, old = _live(), before.timestamp()
+    live, old, abandoned = _live(), before.timestamp(), time.time() - STALE
     digests = {_digest(live), *(plugin.digest for plugin in live)}
-    unused = [path for path in _below(_sets(), _revisions()) if path.name not in digests and _age_of(path) < old]
-    abandoned_before = time.time() - STALE
-    unused += [path for path in _below(_home()) if path.name.endswith(PART_SUFFIX) and _age_of(path) < abandoned_before]
+    folders = [*_sets().glob("*"), *(_home() / "revisions").glob("*")]
+    unused = [path for path in folders if path.name not in digests and _is_older(path, old)]
+    unused += [path for path in _home().glob(f".*{PART_SUFFIX}") if _is_older(path, abandoned)]
     if not dry:
         for path in unused:
             _remove(path)
@@ -103,12 +104,12 @@ def _home() -> Path:
     return Path(settings.SUBMISSIONS["folder"]).expanduser().absolute()
 
 
+def _aside() -> Path:
+    return _home() / f".{uuid.uuid4().hex}{PART_SUFFIX}"
+
+
 def _sets() -> Path:
     return _home() / "live"
-
-
-def _revisions() -> Path:
-    return _home() / "revisions"
 
 
 def _live() -> list[_LivePlugin]:
@@ -129,7 +130,7 @@ def _unpacked(key: int, digest: str) -> Path:
         unpack(bytes(archive), folder)
         _sync_to_disk(folder)
 
-    return _create_once(_revisions() / digest, write)
+    return _create_once(_home() / "revisions" / digest, write)
 
 
 def _link_plugins(live: list[_LivePlugin], folder: Path) -> None:
@@ -140,12 +141,7 @@ def _link_plugins(live: list[_LivePlugin], folder: Path) -> None:
     for plugin in live:
         source = _unpacked(plugin.revision, plugin.digest) / plugin.kind / plugin.name
         # hard links: copies would need the space twice, and symbolic links would not resolve in a sandbox
-        shutil.copytree(source, folder / plugin.kind / plugin.name, copy_function=_link, ignore=_not_code)
-
-
-def _not_code(folder: str, names: list[str]) -> list[str]:
-    """Byte code that an interpreter has written there."""
-    return [name for name in names if name == "__pycache__"]
+        shutil.copytree(source, folder / plugin.kind / plugin.name, copy_function=_link, ignore=_BYTE_CODE)
 
 
 def _link(source: str, target: str) -> None:
@@ -161,7 +157,7 @@ def _create_once(place: Path, write: Callable[[Path], None]) -> Path:
         if time.time() - place.stat().st_mtime > _TOUCHED:
             os.utime(place)  # marks it as used, so that it is not removed
         return place
-    aside = _home() / f".{uuid.uuid4().hex}{PART_SUFFIX}"
+    aside = _aside()
     try:
         aside.mkdir(parents=True)
         write(aside)
@@ -185,23 +181,16 @@ def _sync_to_disk(folder: Path) -> None:
                 os.fsync(stream.fileno())
 
 
-def _below(*folders: Path) -> Iterator[Path]:
-    for folder in folders:
-        if folder.is_dir():
-            yield from sorted(folder.iterdir())
-
-
-def _age_of(path: Path) -> float:
+def _is_older(path: Path, limit: float) -> bool:
     try:
-        return path.stat().st_mtime
+        return path.stat().st_mtime < limit
     except FileNotFoundError:
-        return float("inf")
+        return False
 
 
 def _remove(path: Path) -> None:
     """Remove a folder; it is renamed first, so that no process sees a partial one."""
-    aside = _home() / f".{uuid.uuid4().hex}{PART_SUFFIX}"
     with suppress(FileNotFoundError):
         if not path.name.endswith(PART_SUFFIX):
-            path = path.rename(aside)
+            path = path.rename(_aside())
         shutil.rmtree(path, ignore_errors=True)

@@ -65,24 +65,15 @@ def require_room(user: User, *, new: bool, size: int = 0) -> None:
     """Refuse a submission that exceeds the limits."""
     use, limit = use_of(user), limits()
     if new and use.open >= limit.open:
-        raise Refused(
-            f"you have {use.open} open submissions, and the limit is {limit.open}",
-            "wait until some are done, or withdraw some",
-            status=429,
-        )
+        message = f"you have {use.open} open submissions, and the limit is {limit.open}"
+        raise Refused(message, "wait until some are done, or withdraw some", status=429)
     if use.day >= limit.day:
-        raise Refused(
-            f"you have sent {use.day} revisions in 24 hours, and the limit is {limit.day}",
-            "try again tomorrow",
-            status=429,
-        )
+        message = f"you have sent {use.day} revisions in 24 hours, and the limit is {limit.day}"
+        raise Refused(message, "try again tomorrow", status=429)
     if use.size + size > limit.person:
-        raise Refused(
-            f"your submissions take up {size_text(use.size)} of {size_text(limit.person)}, and this needs "
-            f"{size_text(size)}",
-            "ask the administrators for more space",
-            status=413,
-        )
+        taken = f"your submissions take up {size_text(use.size)} of {size_text(limit.person)}"
+        message = f"{taken}, and this needs {size_text(size)}"
+        raise Refused(message, "ask the administrators for more space", status=413)
 
 
 def takes_revisions(submission: Submission) -> bool:

@@ -15,25 +15,13 @@ from brainscore_web.leaderboard.models import VisionModel, Visitor
 from brainscore_web.submissions.models import Revision, Step, Submission
 
 _STATE_TEXTS: dict[str, tuple[str, str]] = {
-    "queued": (
-        "It is being checked and tested.",
-        "This continues when you leave the page.",
-    ),
+    "queued": ("It is being checked and tested.", "This continues when you leave the page."),
     "changes": ("Changes are needed from you.", "Fix the problems below, then send a new revision."),
-    "review": (
-        "It has passed its tests, and is waiting for a reviewer.",
-        "A reviewer reads the code.",
-    ),
+    "review": ("It has passed its tests, and is waiting for a reviewer.", "A reviewer reads the code."),
     "publishing": ("It is accepted and being published.", "This takes a few minutes and needs no action from you."),
-    "scoring": (
-        "It is published and being scored.",
-        "Each score is below and on the leaderboard once it is computed.",
-    ),
+    "scoring": ("It is published and being scored.", "Each score is below and on the leaderboard once it is computed."),
     "done": ("It is done.", "The scores are below and on the leaderboard. To change something, send a new submission."),
-    "rejected": (
-        "It was rejected.",
-        "You can send a corrected version as a new submission.",
-    ),
+    "rejected": ("It was rejected.", "You can send a corrected version as a new submission."),
     "withdrawn": ("You have withdrawn it.", "Nothing of it was published. You can send it again at any time."),
 }
 _SENT = {"queued": "result", "review": "decision"}
@@ -106,39 +94,39 @@ def status_of(submission: Submission, revision: Revision, steps: Iterable[Step])
     elif submission.state == "queued":
         words = _where_in_queue(by_kind) or words
     elif submission.state == "done" and (score := by_kind.get("score")) is not None:
-        if score.state == "cancelled":
-            words, following = "Scoring was cancelled.", "Existing scores count. Try again to score the rest."
-            retry = score
-        elif score.result.get("failed"):
-            count = score.result["failed"]
-            not_run = score.result.get("not_run")
-            addition = f", and the site could not run {not_run} yet" if not_run else ""
-            words = f"It is done; {count} pair{'s' if count > 1 else ''} failed{addition}."
-            following = "The table gives the reasons. Try them again, or send a corrected version as a new submission."
-            retry = score
-        elif score.result.get("not_run"):
-            count = score.result["not_run"]
-            words = f"It is done; the site could not run {count} pair{'s' if count > 1 else ''} yet."
-            following = (
-                "You need not do anything: it is not a problem of your submission, and the site tries again by itself."
-            )
-        elif score.state == "passed" and not score.result.get("scored"):
-            words, following = "It is done, without a score.", "To change something, send a new submission."
+        words, following, can_retry = _when_done(score, words, following)
+        retry = score if can_retry else None
     if submission.state in _SENT and not email_destination(settings.EMAIL_BACKEND):
         following += f" You will get an e-mail with the {_SENT[submission.state]}."
     return Status(words, following, _POLLED.get(submission.state, 0), retry)
 
 
+def _when_done(score: Step, words: str, following: str) -> tuple[str, str, bool]:
+    """Return the status of a submission after its scoring, and whether scoring can be tried again."""
+    failed, not_run = score.result.get("failed") or 0, score.result.get("not_run") or 0
+    if score.state == "cancelled":
+        return "Scoring was cancelled.", "Existing scores count. Try again to score the rest.", True
+    if failed:
+        words = f"It is done; {failed} pair{'s' if failed > 1 else ''} failed"
+        words += f", and the site could not run {not_run} yet." if not_run else "."
+        remedy = "Try them again, or send a corrected version as a new submission."
+        return words, f"The table gives the reasons. {remedy}", True
+    if not_run:
+        words = f"It is done; the site could not run {not_run} pair{'s' if not_run > 1 else ''} yet."
+        reason = "it is not a problem of your submission, and the site tries again by itself."
+        return words, f"You need not do anything: {reason}", False
+    if score.state == "passed" and not score.result.get("scored"):
+        return "It is done, without a score.", "To change something, send a new submission.", False
+    return words, following, False
+
+
 def _why_changes(revision: Revision, steps: dict[str, Step]) -> tuple[str, str]:
-    count = _errors(revision)
-    if count:
+    if count := _errors(revision):
         errors = f"{count} error{'s' if count > 1 else ''}"
         return f"{errors} must be fixed before anything is run.", "Fix the findings below, and send a new revision."
     if _reviewed(steps):
-        return (
-            "A reviewer has requested changes.",
-            "Send a new revision with the changes, or comment next to the code.",
-        )
+        remedy = "Send a new revision with the changes, or comment next to the code."
+        return "A reviewer has requested changes.", remedy
     for step in steps.values():
         if step.state == "cancelled" and step.kind in _RETRIED and step.started:
             return "It was stopped.", "Try again, or send a new revision."
@@ -148,12 +136,10 @@ def _why_changes(revision: Revision, steps: dict[str, Step]) -> tuple[str, str]:
 
 
 def _where_in_queue(steps: dict[str, Step]) -> str:
+    texts = {"running": "It is being {} right now.", "waiting": "It is in the queue to be {}."}
     for kind, action in (("check", "checked"), ("test", "tested")):
-        step = steps.get(kind)
-        if step is not None and step.state == "running":
-            return f"It is being {action} right now."
-        if step is not None and step.state == "waiting":
-            return f"It is in the queue to be {action}."
+        if kind in steps and steps[kind].state in texts:
+            return texts[steps[kind].state].format(action)
     return ""
 
 
@@ -218,17 +204,17 @@ class Progress:
     def words(self) -> str:
         """The numbers in words; zeros are left out."""
         names = ("scored", "not_applicable", "undefined", "failed", "not_run", "cancelled", "running", "waiting")
-        phrases = [f"{getattr(self, name):,} {name.replace('_', ' ')}" for name in names if getattr(self, name)]
-        return ", ".join(phrases) or "nothing to score"
+        return self._in_words(*names) or "nothing to score"
 
     @property
     def outcome(self) -> str:
         """The numbers of pairs that have ended, in words."""
         names = ("scored", "failed", "undefined", "not_applicable", "cancelled", "not_run")
-        labels = {name: name.replace("_", " ") for name in names} | {"not_run": "not run yet"}
-        return ", ".join(f"{getattr(self, name)} {labels[name]}" for name in names if getattr(self, name)) or (
-            "there was nothing to score"
-        )
+        return self._in_words(*names, not_run="not run yet") or "there was nothing to score"
+
+    def _in_words(self, *names: str, **labels: str) -> str:
+        counts = {name: getattr(self, name) for name in names if getattr(self, name)}
+        return ", ".join(f"{count:,} {labels.get(name, name.replace('_', ' '))}" for name, count in counts.items())
 
 
 def progress(submission: Submission, visitor: Visitor | None = None) -> Progress:

@@ -59,11 +59,8 @@ def refusal(case: ReviewCase, verdict: str, aspects: Mapping[str, Any], text: st
     if case.own:
         return VerdictRefused("this is your own submission", "another reviewer must review it")
     if case.newer:
-        return VerdictRefused(
-            f"revision {case.newer} has been sent in the meantime",
-            "review that one: only the newest can be decided on",
-            late=True,
-        )
+        why = f"revision {case.newer} has been sent in the meantime"
+        return VerdictRefused(why, "review that one: only the newest can be decided on", late=True)
     if case.state not in (_EARLY if verdict == _V.REJECTED else (_S.REVIEW,)):
         why = f"{case.by}; its state is “{case.state_label}”" if case.by else f"its state is “{case.state_label}”"
         return VerdictRefused(why, "nothing was changed; reload the page to see its state", late=True)
@@ -89,19 +86,11 @@ def record_verdict(
         if why is not None:
             raise why
         revision.submission = submission
-        review = Review.objects.create(
-            revision=revision,
-            reviewer=reviewer,
-            verdict=verdict,
-            aspects=dict(aspects),
-            checklist=[item.as_dict() for item in checklist_of(revision, reviewer)],
-            text=text,
-        )
-        {
-            _V.APPROVED: pipeline.approve,
-            _V.CHANGES: pipeline.request_changes,
-            _V.REJECTED: pipeline.reject,
-        }[_V(verdict)](revision, review)
+        checklist = [item.as_dict() for item in checklist_of(revision, reviewer)]
+        judged = {"verdict": verdict, "aspects": dict(aspects), "checklist": checklist, "text": text}
+        review = Review.objects.create(revision=revision, reviewer=reviewer, **judged)
+        decide = {"approved": pipeline.approve, "changes": pipeline.request_changes, "rejected": pipeline.reject}
+        decide[verdict](revision, review)
         notify_verdict(review)
     return review
 
@@ -110,6 +99,7 @@ def review_case(submission: Submission, revision: Revision, reviewer: User) -> R
     """Collect the facts on a revision for a reviewer."""
     newest = submission.revisions.order_by("-number").values_list("number", flat=True)[0]
     steps = {step.kind: step for step in revision.steps.defer("log")}
+    passed = {kind for kind, step in steps.items() if step.state == Step.State.PASSED}
     review = steps.get("review")
     key = reviewer_key(review.result) if review else None
     holder = User.objects.filter(pk=key, is_active=True).first() if key and key != reviewer.pk else None
@@ -119,11 +109,7 @@ def review_case(submission: Submission, revision: Revision, reviewer: User) -> R
         state_label=submission.get_state_display(),
         newer=newest if newest != revision.number else 0,
         own=is_own(submission, reviewer),
-        unpassed=tuple(
-            Step.Kind(kind).label.lower()
-            for kind in _AUTOMATIC
-            if kind not in steps or steps[kind].state != Step.State.PASSED
-        ),
+        unpassed=tuple(Step.Kind(kind).label.lower() for kind in _AUTOMATIC if kind not in passed),
         open=Comment.objects.filter(revision__submission=submission, resolved=None).count(),
         holder=str(holder) if holder is not None and reviews_submissions(holder) else "",
         by=f"{last.reviewer or 'a former user'} decided: {last.get_verdict_display()}" if last else "",
@@ -151,21 +137,14 @@ def reviews_of(submission: Submission) -> list[dict[str, Any]]:
     """Return the decisions on all revisions, newest first, with their judgement of each aspect."""
     rows = Review.objects.filter(revision__submission=submission)
     rows = rows.select_related("reviewer", "revision").defer("revision__archive").order_by("-created", "-pk")
-    return [
-        {
-            "review": row,
-            "aspects": [
-                (
-                    label,
-                    {True: "fine", False: "not fine", None: "does not apply"}[judged.get("fine")],
-                    judged.get("note", ""),
-                )
-                for name, label in ASPECTS.items()
-                if isinstance(judged := row.aspects.get(name), dict)
-            ],
-        }
-        for row in rows
-    ]
+    return [{"review": row, "aspects": _judged_aspects(row)} for row in rows]
+
+
+def _judged_aspects(review: Review) -> list[tuple[str, str, str]]:
+    """Return labels, judgements and notes."""
+    words = {True: "fine", False: "not fine", None: "does not apply"}
+    judged = [(label, review.aspects.get(name)) for name, label in ASPECTS.items()]
+    return [(label, words[row.get("fine")], row.get("note", "")) for label, row in judged if isinstance(row, dict)]
 
 
 def announced_decision(submission: Submission, latest: Revision) -> dict[str, Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import uuid
 from typing import Any
 
@@ -125,17 +126,12 @@ _LOG = 40_000
 def queue(request: HttpRequest) -> HttpResponse:
     """Show the review queue."""
     form = FilterForm(request.GET or None)
-    rows = (
-        queued_submissions(current_user(request), **form.asked)
-        if form.is_bound
-        else queued_submissions(current_user(request))
-    )
+    rows = queued_submissions(current_user(request), **(form.asked if form.is_bound else {}))
     page = Paginator(rows, _PAGE_SIZE).get_page(request.GET.get("page", "1"))
     filters = request.GET.copy()
     filters.pop("page", None)
-    return render(
-        request, "review/queue.html", {"form": form, "rows": page, "asked": filters.urlencode(), "now": timezone.now()}
-    )
+    context = {"form": form, "rows": page, "asked": filters.urlencode(), "now": timezone.now()}
+    return render(request, "review/queue.html", context)
 
 
 @reviewers_only
@@ -159,14 +155,12 @@ def file(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
     """Show one file, with more of its lines."""
     revision = reviewed_revision(request, key, number)
     only = request.GET.get("path", "")
-    context = discussion(
-        revision, current_user(request), back=request.get_full_path(), only=only, lines=LINES_OF_ONE_FILE
-    )
+    shown = {"back": request.get_full_path(), "only": only, "lines": LINES_OF_ONE_FILE}
+    context = discussion(revision, current_user(request), **shown)
     if not context["files"]:
         raise Http404("this file does not exist")
-    return render(
-        request, "review/file.html", {**context, "submission": revision.submission, "file": context["files"][0]}
-    )
+    context |= {"submission": revision.submission, "file": context["files"][0]}
+    return render(request, "review/file.html", context)
 
 
 @reviewers_only
@@ -174,16 +168,12 @@ def file(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
 def changes(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
     """Show the differences from the previous revision or the live version."""
     revision = reviewed_revision(request, key, number)
-    earlier = previous_revision(revision)
-    live = live_files(revision)
+    earlier, live = previous_revision(revision), live_files(revision)
     to = request.GET.get("to", "")
     if to not in ("live", "previous"):
         to = "previous" if earlier is not None else "live"
-    if to == "previous":
-        old = texts_of(earlier) if earlier is not None else None
-    else:
-        old = live or None
-    differences = changes_between(old, texts_of(revision)) if old is not None else []
+    previous = None if earlier is None else texts_of(earlier)
+    old = previous if to == "previous" else live or None
     context = {
         "revision": revision,
         "submission": revision.submission,
@@ -191,7 +181,7 @@ def changes(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
         "live": bool(live),
         "to": to,
         "there": old is not None,
-        "changes": differences,
+        "changes": [] if old is None else changes_between(old, texts_of(revision)),
     }
     return render(request, "review/changes.html", context)
 
@@ -210,9 +200,7 @@ def review_page(
     material = material_of(revision, reader, texts)
     case = review_case(submission, revision, reader)
     items = compute_checklist(material)
-    groups: dict[str, list[Any]] = {}
-    for item in items:
-        groups.setdefault(item.group, []).append(item)
+    groups = {name: list(group) for name, group in itertools.groupby(items, key=lambda item: item.group)}
     address = reverse("review:show", args=[submission.pk, revision.number])
     context = {
         **discussion(revision, reader, back=address, texts=texts),
@@ -269,9 +257,8 @@ def claim(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     except UserError as error:
         is_own = decisions.is_own(submission, current_user(request))
         return review_page(request, revision, problem=error, status=403 if is_own else 409)
-    messages.success(
-        request, "Another reviewer can take it now." if action == "give up" else "You are now reviewing it."
-    )
+    done = "Another reviewer can take it now." if action == "give up" else "You are now reviewing it."
+    messages.success(request, done)
     return redirect("review:show", key, revision.number)
 
 
@@ -282,18 +269,14 @@ def judge(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
     revision = reviewed_revision(request, key, number)
     form = VerdictForm(request.POST)
     if not form.is_valid():
-        problem = UserError(
-            "the form is incomplete or invalid", remedy="choose a decision, and correct the marked fields"
-        )
-        is_own = decisions.is_own(revision.submission, current_user(request))
-        if is_own:
-            problem = UserError("this is your own submission", remedy="another reviewer must review it")
+        problem = UserError("the form is incomplete or invalid", "choose a decision, and correct the marked fields")
+        if is_own := decisions.is_own(revision.submission, current_user(request)):
+            problem = UserError("this is your own submission", "another reviewer must review it")
         return review_page(request, revision, form=form, problem=problem, status=403 if is_own else 400)
     verdict = form.cleaned_data["verdict"]
     try:
-        decisions.record_verdict(
-            revision, current_user(request), verdict, aspects=form.aspects, text=form.cleaned_data["text"]
-        )
+        judged = {"aspects": form.aspects, "text": form.cleaned_data["text"]}
+        decisions.record_verdict(revision, current_user(request), verdict, **judged)
     except UserError as error:
         fresh = reviewed_revision(request, key, number)
         late = not isinstance(error, decisions.VerdictRefused) or error.late
@@ -313,21 +296,16 @@ def comment(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
     reviewer = reviews_submissions(current_user(request)) and not is_own
     page = reverse("review:show", args=[key, number]) if reviewer else reverse("submissions:show", args=[key])
     back = return_address(request, page)
+    text, path = request.POST.get("text", ""), request.POST.get("path", "")
     try:
         line = _line(request.POST.get("line", ""))
         with transaction.atomic():
-            revision.submission = (
-                Submission.objects.select_for_update(of=("self",))
-                .select_related("owner")
-                .get(pk=revision.submission_id)
-            )
-            path = request.POST.get("path", "")
-            new_comment = comments.add_comment(
-                revision, current_user(request), request.POST.get("text", ""), path=path, line=line
-            )
+            rows = Submission.objects.select_for_update(of=("self",)).select_related("owner")
+            revision.submission = rows.get(pk=revision.submission_id)
+            new_comment = comments.add_comment(revision, current_user(request), text, path=path, line=line)
             notify_comment(new_comment)
     except UserError as error:
-        context = {"problem": error, "back": back, "text": request.POST.get("text", "")[: comments.MAX_COMMENT_LENGTH]}
+        context = {"problem": error, "back": back, "text": text[: comments.MAX_COMMENT_LENGTH]}
         return render(request, "review/refused.html", context, status=400)
     return redirect(f"{back.partition('#')[0]}#{comment_anchor(new_comment)}")
 
@@ -346,9 +324,8 @@ def resolve(request: HttpRequest, key: uuid.UUID, comment: int) -> HttpResponse:
     if not is_own and not first.revision.needs_review:
         raise Http404("this revision needs no review")
     if not comments.may_resolve(first, current_user(request)):
-        problem = UserError(
-            "only reviewers and the author of the first comment can resolve a thread", remedy="reply to it instead"
-        )
+        message = "only reviewers and the author of the first comment can resolve a thread"
+        problem = UserError(message, remedy="reply to it instead")
         context = {"problem": problem, "back": return_address(request, reverse("submissions:show", args=[key]))}
         return render(request, "review/refused.html", context, status=403)
     comments.resolve(first, again=bool(request.POST.get("again")))
