@@ -72,10 +72,8 @@ class Worker:
         self._tasks: list[_TaskProcess] = [] if jobs_only else [_TaskProcess(queue) for queue in _TASK_PROCESSES]
         self._keeper = threading.Thread(target=self._keep_tasks, name="tasks", daemon=True)
         self._sweeper = threading.Thread(target=self._sweep_regularly, name="sweep", daemon=True)
-        store, common = (
-            str(settings.SUBMISSIONS["results"]),
-            {"timeout": timeout, "say": say, "stopping": self._end.is_set},
-        )
+        store = str(settings.SUBMISSIONS["results"])
+        common: dict[str, Any] = {"timeout": timeout, "say": say, "stopping": self._end.is_set}
         if scheduler is None:
             self._runner: Any = LocalRunner(store, limit=limit, **common)
         else:

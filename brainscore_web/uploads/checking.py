@@ -31,7 +31,7 @@ from brainscore_web.jobs import workers
 from brainscore_web.jobs.leases import Lease, LeaseQueue, Postponed, RetryPolicy
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.uploads import inspection
-from brainscore_web.uploads.files import limits
+from brainscore_web.uploads.files import drop, limits
 from brainscore_web.uploads.inspection import Found, Question, Report
 from brainscore_web.uploads.models import Upload, UploadedFile
 from brainscore_web.uploads.storage import LocalFile, Place, StorageFailure, storage
@@ -170,9 +170,9 @@ def _check(lease: Lease[Upload]) -> None:
         if _end(lease, _State.REFUSED, findings=document, facts=report.facts):
             upload.files.update(size=None)
             for file in files.values():
-                with suppress(StorageFailure):  # the sweep removes it
-                    storage().drop(file.token)
-                    if file.version_id:  # an earlier check had published it before it was interrupted
+                drop(file.token)
+                if file.version_id:  # an earlier check had published it before it was interrupted
+                    with suppress(StorageFailure):
                         storage().delete(file.key, file.version_id)
 
 
@@ -227,15 +227,10 @@ def _publish(lease: Lease[Upload], files: dict[str, UploadedFile], there: dict[s
             return True
         for file in files.values():
             file.save()
-        _end(
-            lease,
-            _State.ACCEPTED,
-            findings=[asdict(finding) for finding in report.findings],
-            facts=report.facts,
-        )
+        document = [asdict(finding) for finding in report.findings]
+        _end(lease, _State.ACCEPTED, findings=document, facts=report.facts)
     for file in files.values():
-        with suppress(StorageFailure):  # the sweep removes it
-            storage().drop(file.token)
+        drop(file.token)
     return True
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import functools
+import operator
 import os
 import re
 import time
@@ -97,15 +99,14 @@ def reserve_file(upload: Upload, kind: str, announced: int, *, sent_as: str = ""
             raise Refused("this upload no longer accepts files", "start a new one", status=409)
         slot = UploadedFile.objects.get_or_create(upload=current, kind=kind)[0]
         if slot.streaming:
-            raise Refused(
-                f"this {kind.upper()} file is already being uploaded", "wait until the transfer is complete", status=409
-            )
+            message = f"this {kind.upper()} file is already being uploaded"
+            raise Refused(message, "wait until the transfer is complete", status=409)
         _require_room(owner, slot, announced)
         dead = slot.claim  # of an interrupted request
         slot.claim, slot.reserved, slot.touched = uuid.uuid4().hex, announced, timezone.now()
         slot.sent_as = clean_name(sent_as) or slot.sent_as
         slot.save()
-    _drop(dead)
+    drop(dead)
     return slot
 
 
@@ -123,14 +124,15 @@ def finish(slot: UploadedFile, size: int, *, sent_as: str = "", sha1: str = "") 
         )  # fmt: skip
         if not done:
             raise Refused("the upload was interrupted for too long", "send the file again", status=409)
-    _drop(previous)
+    drop(previous)
 
 
 def _lease_of(slot: UploadedFile) -> Lease[UploadedFile]:
     return Lease(RECEPTIONS, slot, slot.claim)
 
 
-def _drop(token: str | None) -> None:
+def drop(token: str | None) -> None:
+    """Remove what arrived under a token."""
     if token:
         with suppress(StorageFailure, OSError):  # the sweep removes it
             storage().drop(token)
@@ -139,7 +141,7 @@ def _drop(token: str | None) -> None:
 def release_file(slot: UploadedFile) -> None:
     """Release a request's reservation, and remove what it wrote."""
     _lease_of(slot).finish(reserved=0)
-    _drop(slot.claim)
+    drop(slot.claim)
 
 
 def receive(request: HttpRequest, upload: Upload, kind: str) -> QueryDict:
@@ -219,9 +221,8 @@ def require_csrf_token(request: HttpRequest, fields: QueryDict) -> None:
     guard = CsrfViewMiddleware(lambda _request: None)  # type: ignore[arg-type,return-value] # only its check is used
     guard.process_request(request)
     if guard.process_view(request, view, (), {}) is not None:
-        raise Refused(
-            "the form was sent from another site or is too old", "reload the page and send it again", status=403
-        )
+        message = "the form was sent from another site or is too old"
+        raise Refused(message, "reload the page and send it again", status=403)
 
 
 class _Writer(FileUploadHandler):
@@ -299,8 +300,7 @@ def _as_refusal(error: BaseException) -> BaseException:
     if isinstance(error, MultiPartParserError):
         return Refused("the form cannot be read", "send the form of the page with a browser")
     if isinstance(error, OSError):
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-        if full:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             return Refused("the storage is full", "try again later, or contact the administrators", status=507)
         return Refused("the connection was interrupted, or the storage failed", "send the file again", status=400)
     if isinstance(error, StorageFailure):
@@ -311,9 +311,8 @@ def _as_refusal(error: BaseException) -> BaseException:
 def _sha1_in(fields: QueryDict) -> str:
     sha1 = fields.get("sha1", "").strip().lower()
     if sha1 and not _SHA1.fullmatch(sha1):
-        raise Refused(
-            "the SHA-1 is not valid", "paste the 40 digits that `brainscore package` printed, or leave it empty"
-        )
+        remedy = "paste the 40 digits that `brainscore package` printed, or leave it empty"
+        raise Refused("the SHA-1 is not valid", remedy)
     return sha1
 
 
@@ -369,14 +368,10 @@ def uses_of(upload: Upload) -> list[str]:
             uses += [f"{relation.related_model._meta.verbose_name} {row}" for row in rows[:_MAX_USES_SHOWN]]
     hashes = [digest for file in upload.files.all() for digest in (file.sha1, file.sha256) if digest]
     if hashes:
-        named = Q()
-        for digest in hashes:
-            named |= Q(document__icontains=digest)
-        scores = Score.objects.filter(named)
+        scores = Score.objects.filter(functools.reduce(operator.or_, (Q(document__icontains=each) for each in hashes)))
         shown = scores.visible_to(upload.owner or AnonymousUser()).select_related("model", "benchmark")
-        uses += [
-            f"score of {score.model.identifier} on {score.benchmark.identifier}" for score in shown[:_MAX_USES_SHOWN]
-        ]
+        pairs = ((score.model.identifier, score.benchmark.identifier) for score in shown[:_MAX_USES_SHOWN])
+        uses += [f"score of {model} on {benchmark}" for model, benchmark in pairs]
         if not uses and scores.exists():
             uses.append("private scores of other users")
     return uses
@@ -436,9 +431,7 @@ def sweep() -> int:
 
 def _remove(files: list[UploadedFile]) -> None:
     for file in files:
-        for token in (file.claim, file.token):
-            if token:
-                with suppress(StorageFailure):  # the sweep removes it
-                    storage().drop(token)
+        drop(file.claim)
+        drop(file.token)
         if file.version_id:
             storage().delete(file.key, file.version_id)

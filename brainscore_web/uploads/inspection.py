@@ -76,13 +76,9 @@ class Report:
         """Whether there is an error."""
         return any(finding.severity == "error" for finding in self.findings)
 
-    def document(self) -> dict[str, Any]:
-        """Return the report as plain values for JSON."""
-        return asdict(self)
-
     @classmethod
     def read(cls, document: dict[str, Any]) -> Report:
-        """Read a report from the output of `document`."""
+        """Read a report from its plain values."""
         return cls([Found(**finding) for finding in document["findings"]], document["hashes"], document["facts"])
 
 
@@ -159,9 +155,8 @@ def check_archive(path: Path, name: str, limits: dict[str, int]) -> list[Found]:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
     except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as problem:
-        return [
-            Found(name, "unreadable archive", f"{problem}", "the ZIP file is damaged or incomplete; package it again")
-        ]
+        remedy = "the ZIP file is damaged or incomplete; package it again"
+        return [Found(name, "unreadable archive", f"{problem}", remedy)]
     if len(members) > limits["members"]:
         return [_many(name, len(members), limits)]
     findings = _check_sizes(path, name, members, limits)
@@ -198,14 +193,8 @@ def check_kinds(path: Path, name: str) -> list[Found]:
     if not wrong:
         return []
     shown = "; ".join(wrong[:20]) + (f"; … ({len(wrong)} in total)" if len(wrong) > 20 else "")
-    return [
-        Found(
-            name,
-            "image format differs from suffix",
-            shown,
-            "give each image the suffix of its format, and package them again",
-        )
-    ]
+    remedy = "give each image the suffix of its format, and package them again"
+    return [Found(name, "image format differs from suffix", shown, remedy)]
 
 
 def _check_sizes(path: Path, name: str, members: Sequence[zipfile.ZipInfo], limits: dict[str, int]) -> list[Found]:
@@ -224,40 +213,35 @@ def _check_sizes(path: Path, name: str, members: Sequence[zipfile.ZipInfo], limi
     if not bombs and archives.is_bomb(size, unpacked, ratio=limits["ratio"], least=_LEAST_BOMB):
         bombs = [f"{len(members)} files ({size:,} → {unpacked:,} bytes)"]
     if bombs:
-        findings.append(
-            Found(name, "suspicious compression ratio", "; ".join(bombs[:5]), "store the stimuli uncompressed")
-        )
+        remedy = "store the stimuli uncompressed"
+        findings.append(Found(name, "suspicious compression ratio", "; ".join(bombs[:5]), remedy))
     if packed > size or archives.members_overlap(members):
         findings.append(Found(name, "overlapping files", "several members share the same bytes", _AGAIN))
     return findings
 
 
 def _many(name: str, count: int, limits: dict[str, int]) -> Found:
-    return Found(
-        name, "too many files", f"it has {count:,} files; the limit is {limits['members']:,}", "divide the data set"
-    )
+    problem = f"it has {count:,} files; the limit is {limits['members']:,}"
+    return Found(name, "too many files", problem, "divide the data set")
 
 
 _RULES: tuple[tuple[str, Callable[[zipfile.ZipInfo], bool], str], ...] = (
     (
-        "path outside of the archive",
-        lambda info: archives.leaves_folder(info.filename),
+        "path outside of the archive", lambda info: archives.leaves_folder(info.filename),
         "would be unpacked outside of the folder",
     ),
     ("not a regular file", archives.is_special, "are links, devices or pipes"),
     ("folder in an archive", lambda info: info.is_dir() or "/" in info.filename, "are folders or in folders"),
     (
-        "invisible characters",
-        lambda info: not archives.stored_name(info).isprintable(),
+        "invisible characters", lambda info: not archives.stored_name(info).isprintable(),
         "have invisible characters in their names",
     ),
     (
-        "name not allowed on Windows",
-        lambda info: archives.is_reserved(PurePosixPath(info.filename).name),
+        "name not allowed on Windows", lambda info: archives.is_reserved(PurePosixPath(info.filename).name),
         "cannot be stored on Windows",
     ),
     ("encrypted file", archives.is_encrypted, "need a password"),
-)
+)  # fmt: skip
 
 
 def check_header(path: Path, name: str, limits: dict[str, int]) -> list[Found]:
@@ -265,14 +249,8 @@ def check_header(path: Path, name: str, limits: dict[str, int]) -> list[Found]:
     with path.open("rb") as stream:
         start = stream.read(8)
     if not start.startswith(_MAGIC):
-        return [
-            Found(
-                name,
-                "not a netCDF file",
-                "it does not have the signature of netCDF",
-                "save it with `brainscore package assembly`",
-            )
-        ]
+        remedy = "save it with `brainscore package assembly`"
+        return [Found(name, "not a netCDF file", "it does not have the signature of netCDF", remedy)]
     import netCDF4
 
     try:
@@ -301,9 +279,8 @@ def check_names(attrs: dict[str, Any], name: str, *, identifier: str, assembly_i
         stated = attrs.get(key)
         if stated is not None and stated != expected:
             remedy = f"enter {stated!r} as the name of the {problem}, or package the assembly under that name"
-            findings.append(
-                Found(name, f"different {problem}", f"the file has {stated!r}, the upload {expected!r}", remedy)
-            )
+            difference = f"the file has {stated!r}, the upload {expected!r}"
+            findings.append(Found(name, f"different {problem}", difference, remedy))
     return findings
 
 
@@ -409,7 +386,7 @@ def main(request: Path, answer: Path) -> None:
         remedy = "divide the data set into subsets"
         problem = f"the inspection needs more than {size_text(memory)} of memory"
         report = Report([Found(", ".join(question.names.values()), "files too large", problem, remedy)], {}, {})
-    answer.write_text(json.dumps(report.document()), encoding="utf-8")
+    answer.write_text(json.dumps(asdict(report)), encoding="utf-8")
 
 
 if __name__ == "__main__":

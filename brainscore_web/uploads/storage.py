@@ -113,9 +113,7 @@ class FolderStorage:
         path = self._incoming / token
         if version_id and not (token and path.exists()):
             path = self._place(key, version_id)
-        if not path.exists():
-            raise StorageFailure("an uploaded file is no longer in the storage", remedy="upload it again")
-        yield LocalFile(path)
+        yield LocalFile(_required(path))
 
     def new_version(self) -> str:
         """A version id for publishing; empty if the storage creates version ids itself."""
@@ -133,9 +131,7 @@ class FolderStorage:
         path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileNotFoundError):  # it was moved earlier
             os.replace(self._incoming / token, path)
-        if not path.exists():
-            raise StorageFailure("an uploaded file is no longer in the storage", remedy="upload it again")
-        path.chmod(0o400)
+        _required(path).chmod(0o400)
         sync_to_disk(path.parent)
         return Published(self.bucket, key, place.version_id, everybody=False)
 
@@ -169,6 +165,12 @@ class FolderStorage:
 
     def _place(self, key: str, version_id: str) -> Path:
         return self.root / self.bucket / key / version_id
+
+
+def _required(path: Path) -> Path:
+    if not path.exists():
+        raise StorageFailure("an uploaded file is no longer in the storage", remedy="upload it again")
+    return path
 
 
 _FOR_SENDING = 3600  # seconds for which a grant is valid
@@ -215,12 +217,8 @@ class BucketStorage:
         if size > _LARGEST_POST:
             return None
         with _storage_errors("sign for"):
-            grant = self._client.generate_presigned_post(
-                self.bucket,
-                self._arriving(token),
-                Conditions=[["content-length-range", size, size]],
-                ExpiresIn=_FOR_SENDING,
-            )
+            limits = {"Conditions": [["content-length-range", size, size]], "ExpiresIn": _FOR_SENDING}
+            grant = self._client.generate_presigned_post(self.bucket, self._arriving(token), **limits)
         return Grant(grant["url"], grant["fields"], timedelta(seconds=_FOR_SENDING))
 
     def size(self, token: str) -> int | None:
@@ -231,12 +229,9 @@ class BucketStorage:
     def at_hand(self, token: str, key: str, version_id: str) -> Iterator[LocalFile]:
         source = self._arriving(token)
         head = self._head(source) if token else None
-        if head is not None:
-            version = self._version_of(head)
-        elif version_id:
-            source, version = key, version_id
-        else:
+        if head is None and not version_id:
             raise StorageFailure("an uploaded file is no longer in the storage", remedy="upload it again")
+        source, version = (key, version_id) if head is None else (source, self._version_of(head))
         with tempfile.TemporaryDirectory(prefix="brainscore-upload-") as folder:
             path = Path(folder) / "file"
             with _storage_errors("read"):
@@ -253,17 +248,12 @@ class BucketStorage:
         key = self.key_of(place)
         head = self._head(key)
         if head is None or head["Metadata"].get("upload") != token:
-            extra = {} if place.private or self._acl is None else {"ACL": self._acl}
+            extra: dict[str, Any] = {} if place.private or self._acl is None else {"ACL": self._acl}
             with _storage_errors("publish in"):
-                self._client.copy_object(
-                    Bucket=self.bucket,
-                    Key=key,
-                    # copies the version that was checked: the grant may still be valid for sending another one
-                    CopySource={"Bucket": self.bucket, "Key": self._arriving(token), "VersionId": seal},
-                    Metadata={"upload": token},
-                    MetadataDirective="REPLACE",
-                    **extra,
-                )
+                # copies the version that was checked: the grant may still be valid for sending another one
+                source = {"Bucket": self.bucket, "Key": self._arriving(token), "VersionId": seal}
+                extra |= {"Metadata": {"upload": token}, "MetadataDirective": "REPLACE"}
+                self._client.copy_object(Bucket=self.bucket, Key=key, CopySource=source, **extra)
             head = self._head(key)
         if head is None or head["Metadata"].get("upload") != token:
             raise StorageFailure("another upload of the same data is in progress", remedy="upload it again")
@@ -366,11 +356,9 @@ def _storage_errors(doing: str) -> Iterator[None]:
         yield
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "")
-        raise StorageFailure(
-            f"cannot {doing} the bucket: it responded with {code}", remedy="try again later"
-        ) from error
+        raise StorageFailure(f"cannot {doing} the bucket: it responded with {code}", "try again later") from error
     except (BotoCoreError, Boto3Error) as error:
-        raise StorageFailure(f"cannot {doing} the bucket: {type(error).__name__}", remedy="try again later") from error
+        raise StorageFailure(f"cannot {doing} the bucket: {type(error).__name__}", "try again later") from error
 
 
 Storage = FolderStorage | BucketStorage

@@ -155,7 +155,7 @@ def file(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
     """Show one file, with more of its lines."""
     revision = reviewed_revision(request, key, number)
     only = request.GET.get("path", "")
-    shown = {"back": request.get_full_path(), "only": only, "lines": LINES_OF_ONE_FILE}
+    shown: dict[str, Any] = {"back": request.get_full_path(), "only": only, "lines": LINES_OF_ONE_FILE}
     context = discussion(revision, current_user(request), **shown)
     if not context["files"]:
         raise Http404("this file does not exist")
@@ -275,7 +275,7 @@ def judge(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
         return review_page(request, revision, form=form, problem=problem, status=403 if is_own else 400)
     verdict = form.cleaned_data["verdict"]
     try:
-        judged = {"aspects": form.aspects, "text": form.cleaned_data["text"]}
+        judged: dict[str, Any] = {"aspects": form.aspects, "text": form.cleaned_data["text"]}
         decisions.record_verdict(revision, current_user(request), verdict, **judged)
     except UserError as error:
         fresh = reviewed_revision(request, key, number)
