@@ -100,10 +100,10 @@ def queued_submissions(
         .prefetch_related(Prefetch("steps", queryset=steps))
         .order_by("submission__changed", "submission")
     )
-    matches = [one for one in rows[:_MOST] if one.needs_review and _matches_filter(one, kind, text)]
-    keys = {one.pk: _holder_key(one.steps.all()) for one in matches}
+    matches = [row for row in rows[:_MOST] if row.needs_review and _matches_filter(row, kind, text)]
+    keys = {row.pk: _holder_key(row.steps.all()) for row in matches}
     people = User.objects.in_bulk({key for key in keys.values() if key})
-    queue = [_row(one, people.get(keys[one.pk] or 0), reader) for one in matches]
+    queue = [_row(row, people.get(keys[row.pk] or 0), reader) for row in matches]
     if who == "mine":
         return [entry for entry in queue if entry["holder"] == reader]
     return [entry for entry in queue if entry["holder"] is None] if who == "nobody" else queue

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from brainscore_web.accounts.models import User
+from brainscore_web.leaderboard.clean import objects_in
+from brainscore_web.leaderboard.clean import text as cut
 from brainscore_web.leaderboard.models import Benchmark
 from brainscore_web.submissions.models import PluginKind, Revision, Step
 from brainscore_web.submissions.pipeline.assessing import ShownAssessment, assessments_of
@@ -79,14 +81,11 @@ class Material:
 
         The test step stores these checks as ``"<identifier>: <name of the check>"``.
         """
-        stored = self.result(_TEST).get("checks")
         evidence = []
-        for check in stored if isinstance(stored, list) else ():
-            if not isinstance(check, dict) or not str(check.get("plugin", "")).startswith(f"{kind}/"):
-                continue
-            if str(check.get("name", "")).partition(": ")[2].startswith(names):
-                text = f"{check.get('plugin', '')}: {check.get('name', '')}"
-                text = f"{text} – {check['message']}" if check.get("message") else text
+        for check in objects_in(self.result(_TEST), "checks"):
+            plugin, name, message = (str(check.get(field) or "") for field in ("plugin", "name", "message"))
+            if plugin.startswith(f"{kind}/") and name.partition(": ")[2].startswith(names):
+                text = f"{plugin}: {name} – {message}" if message else f"{plugin}: {name}"
                 evidence.append(Evidence(text, fine={"passed": True, "failed": False}.get(str(check.get("result")))))
         return evidence
 
@@ -139,10 +138,8 @@ def _identifier(material: Material) -> list[Evidence]:
     evidence = []
     for _, registration in material.registered(_BENCHMARKS):
         key, line = str(registration.get("key", "")), registration.get("line")
-        if _IDENTIFIER.fullmatch(key):
-            evidence.append(fulfilled(key, line=line))
-        else:
-            evidence.append(violated(f"{key} is not written as AuthorYear-metric", line=line))
+        fine = _IDENTIFIER.fullmatch(key) is not None
+        evidence.append(Evidence(key if fine else f"{key} is not written as AuthorYear-metric", "", line, fine))
     return (evidence or [violated("no benchmark is registered")]) + material.checks("its identifier")
 
 
@@ -153,8 +150,7 @@ def _keyword(name: str, judge: Callable[[Any], bool | None]) -> CodeRule:
         evidence = []
         for call in _constructor_calls(code, name):
             value = call.keywords[name]
-            shown = "computed" if value is None else repr(value)
-            shown = shown if len(shown) <= 60 else f"{shown[:59]}…"
+            shown = "computed" if value is None else cut(repr(value), 60)
             fine = None if value is None else judge(value)
             evidence.append(Evidence(f"{name} is {shown}", call.path, call.line, fine))
         others = _constructor_calls(code)[:1]
@@ -320,14 +316,12 @@ def _hashes(material: Material) -> list[Evidence]:
         if data_set.accepted
         for file in data_set.files
     ]
-    fetched = material.result(_CHECK).get("files")
-    for file in fetched if isinstance(fetched, list) else ():
-        if isinstance(file, dict):
-            text = ": ".join(str(file[name]) for name in ("url", "note") if file.get(name))
-            if file.get("verified"):
-                evidence.append(fulfilled(f"{text} was fetched and has the declared hash"))
-            else:
-                evidence.append(Evidence(text, fine=False if file.get("verified") is False else None))
+    for file in objects_in(material.result(_CHECK), "files"):
+        text = ": ".join(str(file[name]) for name in ("url", "note") if file.get(name))
+        if file.get("verified"):
+            evidence.append(fulfilled(f"{text} was fetched and has the declared hash"))
+        else:
+            evidence.append(Evidence(text, fine=False if file.get("verified") is False else None))
     return evidence or [Evidence("the code declares no file with a hash")]
 
 
@@ -490,9 +484,8 @@ def compute_checklist(material: Material) -> list[Item]:
         ("Benchmark", has_benchmarks, BENCHMARK_RULES),
         ("Testing", has_benchmarks, TESTING_RULES),
         ("Documentation", has_benchmarks, DOCUMENTATION_RULES),
+        ("Validity", has_benchmarks, VALIDITY_RULES if has_benchmarks else {}),
     ]
-    if has_benchmarks:
-        groups.append(("Validity", True, VALIDITY_RULES))
     return [
         _item(group, text, rule(material)) if applies or text in ALWAYS_APPLICABLE else Item(group, text, "none")
         for group, applies, rules in groups

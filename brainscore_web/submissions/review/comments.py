@@ -80,11 +80,8 @@ def threads_of(revision: Revision, texts: Mapping[str, FileText]) -> list[Thread
 def open_threads(submission: Submission) -> list[Thread]:
     """Return the open threads on all revisions."""
     comments = Comment.objects.filter(revision__submission=submission).select_related("author", "revision")
-    return [
-        thread
-        for thread in _threads(comments.defer("revision__archive").order_by("revision__number", "created", "pk"))
-        if not thread.resolved
-    ]
+    ordered = comments.defer("revision__archive").order_by("revision__number", "created", "pk")
+    return [thread for thread in _threads(ordered) if not thread.resolved]
 
 
 def add_comment(revision: Revision, author: User, text: str, *, path: str = "", line: int | None = None) -> Comment:
@@ -105,9 +102,8 @@ def add_comment(revision: Revision, author: User, text: str, *, path: str = "", 
     elif line is not None:
         raise UserError(f"line {line} is given without a file", remedy="choose a file as well")
     if Comment.objects.filter(revision=revision, author=author).count() >= _MOST:
-        raise UserError(
-            f"you have written {_MOST} comments on this revision", remedy="write the rest with your decision"
-        )
+        message = f"you have written {_MOST} comments on this revision"
+        raise UserError(message, remedy="write the rest with your decision")
     return Comment.objects.create(revision=revision, author=author, path=path, line=line, text=text)
 
 
@@ -194,10 +190,10 @@ def shown_files(
         findings_in[finding.get("file") or ""].append(finding)
     for thread in threads:
         threads_in[thread.shown_path].append(thread)
-    remaining, shown = _LINES_OF_A_PAGE, {}
+    remaining, shown = max(lines, _LINES_OF_A_PAGE), {}
     for path, text in texts.items():
-        shown[path] = text.lines[: min(lines, remaining) if lines <= _LINES_OF_A_PAGE else lines]
-        remaining = max(remaining - len(shown[path]), 0)
+        shown[path] = text.lines[: min(lines, remaining)]
+        remaining -= len(shown[path])
     marked = highlighted(shown)
     return [_file(text, marked[path], findings_in[path], threads_in[path]) for path, text in texts.items()]
 

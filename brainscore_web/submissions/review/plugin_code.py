@@ -31,8 +31,7 @@ class Call:
     name: str
     path: str
     line: int
-    keywords: Mapping[str, Any]
-    positional: tuple[Any, ...] = ()
+    keywords: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -97,12 +96,15 @@ def read_plugin(folder: str, texts: Mapping[str, FileText], left_out: Collection
         if tree is None:
             code.unread.append(path)
             continue
-        _read_constants(code, path, tree)
+        code.constants |= _constants_of(path, tree)
         if path.rpartition("/")[2].startswith("test"):
             code.tests += _read_tests(path, tree)
         else:
             _read_code(code, path, tree)
-    code.calls = [_with_constants(call, code.constants) for call in code.calls]
+    values = {name: value for name, (value, _path, _line) in code.constants.items()}
+    for call in code.calls:  # names become the values of the plugin's module constants
+        for name, value in call.keywords.items():
+            call.keywords[name] = values.get(value.id) if isinstance(value, ast.Name) else value
     return code
 
 
@@ -117,12 +119,14 @@ def hashes_of(texts: Mapping[str, FileText]) -> tuple[set[str], set[str]]:
     return set(sorted(hashes)[:_MOST_HASHES]), set(sorted(versions)[:_MOST_HASHES])
 
 
-def _read_constants(found: PluginCode, path: str, tree: ast.Module) -> None:
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    found.constants[target.id] = (node.value.value, path, node.lineno)
+def _constants_of(path: str, tree: ast.Module) -> dict[str, tuple[Any, str, int]]:
+    return {
+        target.id: (node.value.value, path, node.lineno)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
 
 
 def _read_code(found: PluginCode, path: str, tree: ast.Module) -> None:
@@ -134,9 +138,8 @@ def _read_code(found: PluginCode, path: str, tree: ast.Module) -> None:
             found.documented += ast.get_docstring(node) is not None
             found.defined.setdefault(node.name, (path, node.lineno))
         if isinstance(node, ast.Call):
-            keywords = {one.arg: _value(one.value) for one in node.keywords if one.arg}
-            positional = tuple(_value(one) for one in node.args)
-            found.calls.append(Call(_last_name(node.func), path, node.lineno, keywords, positional))
+            keywords = {keyword.arg: _value(keyword.value) for keyword in node.keywords if keyword.arg}
+            found.calls.append(Call(_last_name(node.func), path, node.lineno, keywords))
 
 
 def _read_tests(path: str, tree: ast.Module) -> Iterator[Test]:
@@ -146,21 +149,17 @@ def _read_tests(path: str, tree: ast.Module) -> Iterator[Test]:
                 yield from below(node.body, private or _marked(node))
             elif isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
                 inner = list(ast.walk(node))
-                calls = frozenset(_last_name(one.func) for one in inner if isinstance(one, ast.Call))
-                yield Test(
-                    node.name,
-                    path,
-                    node.lineno,
-                    calls,
-                    frozenset(one.attr for one in inner if isinstance(one, ast.Attribute)),
-                    any(isinstance(one, ast.Assert) for one in inner) or bool(calls & {"raises", "approx", "check"}),
-                    private or _marked(node),
-                    tuple(_expected_scores(node)) if calls & _RUNNERS else (),
-                )
+                calls = frozenset(_last_name(child.func) for child in inner if isinstance(child, ast.Call))
+                attributes = frozenset(child.attr for child in inner if isinstance(child, ast.Attribute))
+                asserts = any(isinstance(child, ast.Assert) for child in inner) or bool(calls & _ASSERTIONS)
+                expected = tuple(_expected_scores(node)) if calls & _RUNNERS else ()
+                is_private = private or _marked(node)
+                yield Test(node.name, path, node.lineno, calls, attributes, asserts, is_private, expected)
 
     yield from below(tree.body, any("private_access" in ast.dump(node) for node in tree.body if _is_mark(node)))
 
 
+_ASSERTIONS = frozenset({"raises", "approx", "check"})
 _RUNNERS = frozenset({"load_model", "score", "run_test", "run_pair"})
 _TOLERANCES = frozenset({"abs", "rel", "atol", "rtol", "nan_ok"})
 
@@ -197,16 +196,6 @@ def _is_mark(node: ast.stmt) -> bool:
 
 def _marked(node: ast.ClassDef | ast.FunctionDef) -> bool:
     return any("private_access" in ast.dump(decorator) for decorator in node.decorator_list)
-
-
-def _with_constants(call: Call, constants: Mapping[str, tuple[Any, str, int]]) -> Call:
-    """Replace names by the values of the plugin's module constants."""
-
-    def resolve(value: Any) -> Any:
-        return constants.get(value.id, (None,))[0] if isinstance(value, ast.Name) else value
-
-    keywords = {name: resolve(value) for name, value in call.keywords.items()}
-    return Call(call.name, call.path, call.line, keywords, tuple(resolve(value) for value in call.positional))
 
 
 def _value(node: ast.expr) -> Any:
