@@ -438,7 +438,7 @@ def _form_data(request: HttpRequest) -> tuple[Any, Any]:
 
 def _received(request: HttpRequest, form: RevisionForm, context: dict[str, Any]) -> HttpResponse:
     """Receive what a form sends, or show the form, with the problem of what was sent."""
-    status, headers = 400 if request.method == "POST" else 200, {}
+    status, retry_after = 400 if request.method == "POST" else 200, 0
     if request.method == "POST" and form.is_valid():
         asked = {name: form.cleaned_data[name] for name in ("visibility", "lab", "note") if name in form.cleaned_data}
         try:
@@ -446,9 +446,9 @@ def _received(request: HttpRequest, form: RevisionForm, context: dict[str, Any])
             return redirect("submissions:show", revision.submission_id)
         except Refused as error:
             form.add_error(None, f"{error.message[:1].upper()}{error.message[1:]} → {error.remedy}.")
-            status, headers = error.status, {"Retry-After": str(error.retry_after)} if error.status == 503 else {}
-    response = render(
-        request, "submissions/new.html", {"form": form, **context, **quota_context(request)}, status=status
-    )
-    response.headers.update(headers)
+            status, retry_after = error.status, error.retry_after if error.status == 503 else 0
+    context = {"form": form, **context, **quota_context(request)}
+    response = render(request, "submissions/new.html", context, status=status)
+    if retry_after:
+        response["Retry-After"] = str(retry_after)
     return response

@@ -229,15 +229,7 @@ def _give_up(lease: Lease[BenchmarkAssessment], _why: str, internal: str) -> Non
             notify_administrators(f"{lease.row.revision.submission}: {lease.row.part} failed", internal)
 
 
-_Part, _State, _Outcome = BenchmarkAssessment.Part, BenchmarkAssessment.State, StoredAssessment.Outcome
-_LABELS = {
-    _State.WAITING: "waiting",
-    _State.RUNNING: "running",
-    _State.FINISHED: "finished",
-    _State.FAILED: "failed",
-    _State.NOT_POSSIBLE: "not possible",
-    _State.CANCELLED: "cancelled",
-}
+_Outcome = StoredAssessment.Outcome
 _MOST_PAIRS = 10
 
 
@@ -275,14 +267,8 @@ def assessment_states(revision: Revision) -> list[tuple[Any, ...]]:
 
 
 def _shown(row: BenchmarkAssessment) -> ShownAssessment:
-    known: dict[str, Any] = {
-        "benchmark": row.benchmark,
-        "part": row.part,
-        "state": row.state,
-        "label": _LABELS[_State(row.state)],
-        "reason": row.reason,
-        "open": row.state in (_State.WAITING, _State.RUNNING),
-    }
+    known: dict[str, Any] = {name: getattr(row, name) for name in ("benchmark", "part", "state", "reason")}
+    known |= {"label": _State(row.state).label.lower(), "open": row.state in (_State.WAITING, _State.RUNNING)}
     receipt = row.receipt
     if row.state != _State.FINISHED or not isinstance(receipt, dict):
         return ShownAssessment(**known, needs_decision=row.state == _State.FAILED)
@@ -293,7 +279,10 @@ def _shown(row: BenchmarkAssessment) -> ShownAssessment:
             **known,
             result="there are findings" if has_findings else "no finding in what was examined",
             needs_decision=has_findings,
-            findings=tuple(_findings(audit)),
+            findings=tuple(
+                [f"{item.name}: {item.sentence}" for item in audit["examined"] if item.state == "finding"]
+                + [f"Severity: {sentence}" for sentence in map(loss_text, audit["losses"])]
+            ),
             notes=audit["notes"],
             pairs=audit["pairs"][:_MOST_PAIRS],
             pictures=audit["pictures"],
@@ -309,11 +298,3 @@ def _shown(row: BenchmarkAssessment) -> ShownAssessment:
             day=recovery["origin"].day,
         )
     return ShownAssessment(**known, result="the receipt has no result", needs_decision=True)
-
-
-def _findings(audit: dict[str, Any]) -> Iterator[str]:
-    for item in audit["examined"]:
-        if item.state == "finding":
-            yield f"{item.name}: {item.sentence}"
-    for sentence in map(loss_text, audit["losses"]):
-        yield f"Severity: {sentence}"
