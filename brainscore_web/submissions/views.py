@@ -16,7 +16,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadReque
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.callers import current_user
@@ -370,24 +370,27 @@ def revise(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     return _received(request, RevisionForm(*_form_data(request), initial=initial), context)
 
 
-def _changes_submission(view: Callable[..., HttpResponse | None]) -> Callable[..., HttpResponse]:
+def _changes_submission(*methods: str) -> Callable[[Callable[..., HttpResponse | None]], Callable[..., HttpResponse]]:
     """Give a submission of the visitor to a view, and show on its page why something is refused, or how it is now."""
 
-    @confirmed_only
-    @functools.wraps(view)
-    def wrapped(request: HttpRequest, key: uuid.UUID, **kwargs: Any) -> HttpResponse:
-        submission = own_submission(request, key)
-        try:
-            return view(request, submission, **kwargs) or redirect("submissions:show", submission.pk)
-        except UserError as error:
-            submission.refresh_from_db()
-            return submission_page(request, submission, problem=error, status=409)
+    def decorate(view: Callable[..., HttpResponse | None]) -> Callable[..., HttpResponse]:
+        @confirmed_only
+        @require_http_methods(methods)
+        @functools.wraps(view)
+        def wrapped(request: HttpRequest, key: uuid.UUID, **kwargs: Any) -> HttpResponse:
+            submission = own_submission(request, key)
+            try:
+                return view(request, submission, **kwargs) or redirect("submissions:show", submission.pk)
+            except UserError as error:
+                submission.refresh_from_db()
+                return submission_page(request, submission, problem=error, status=409)
 
-    return wrapped
+        return cast(Callable[..., HttpResponse], wrapped)
+
+    return decorate
 
 
-@_changes_submission
-@require_http_methods(["GET", "HEAD", "POST"])
+@_changes_submission("GET", "HEAD", "POST")
 def withdraw(request: HttpRequest, submission: Submission) -> HttpResponse:
     """Ask for confirmation, then withdraw a submission."""
     if request.method != "POST":
@@ -397,23 +400,20 @@ def withdraw(request: HttpRequest, submission: Submission) -> HttpResponse:
     return redirect("submissions:home")
 
 
-@_changes_submission
-@require_POST
+@_changes_submission("POST")
 def retry(request: HttpRequest, submission: Submission, step: str) -> None:
     """Retry an automatic step."""
     row = get_object_or_404(Step, revision=revision_of(submission), kind=step)
     pipeline.retry(row, current_user(request))
 
 
-@_changes_submission
-@require_POST
+@_changes_submission("POST")
 def cancel(request: HttpRequest, submission: Submission) -> None:
     """Cancel the automatic step in progress."""
     pipeline.cancel(submission, current_user(request))
 
 
-@_changes_submission
-@require_POST
+@_changes_submission("POST")
 def visibility(request: HttpRequest, submission: Submission) -> HttpResponse | None:
     """Set the visibility of a submission's models before publication; afterwards, use the profile page."""
     chosen = request.POST.get("visibility", "")
