@@ -51,22 +51,22 @@ def find_references(kind: str, reference: str, *, among: str | None = None) -> l
         return [_of_file(kind, reference, domain(among or domain_of_path(reference) or FIRST))]
     if is_plugin_folder(reference):
         folder = Path(reference).expanduser()
-        references = [item for item in _of_folder(folder) if kind in ("any", item.kind, _plugin_kind(item.kind))]
+        of = make_discoverable(folder)
+        references = [_registered_reference(of, name, key, folder) for name, key in registrations_in(folder, of)]
+        if kind != "any":
+            also = {"data": "stimulus set"}.get(kind, kind)
+            references = [reference for reference in references if reference.kind in (kind, also)]
         if not references:
+            example = "benchmark_registry['AuthorYear-metric'] = MyBenchmark"
             raise UserError(
-                f"{folder} registers no {kind}" if kind != "any" else f"{folder} registers nothing",
-                remedy="its __init__.py must register a function under an identifier, such as "
-                "benchmark_registry['AuthorYear-metric'] = MyBenchmark",
+                f"{folder} registers {'nothing' if kind == 'any' else f'no {kind}'}",
+                remedy=f"its __init__.py must register a function under an identifier, such as {example}",
             )
         return references
     if kind == "metric" and among is None and (registry := domain().registries["metric"]) and reference in registry:
         among = FIRST  # metrics of one name exist in several domains
     owner, identifier = find(kind, reference, among=None if among is None else [among])
     return list(_of_identifier(domain(owner), kind, identifier))
-
-
-def _plugin_kind(kind: str) -> str:
-    return "data" if kind == "stimulus set" else kind
 
 
 def _of_file(kind: str, reference: str, of: Domain) -> Reference:
@@ -76,12 +76,6 @@ def _of_file(kind: str, reference: str, of: Domain) -> Reference:
         return load_file_reference(reference, noun=kind)[0]
 
     return Reference(of, kind, reference, load, None)
-
-
-def _of_folder(folder: Path) -> Iterator[Reference]:
-    of = make_discoverable(folder)
-    for name, key in registrations_in(folder, of):
-        yield _registered_reference(of, name, key, folder)
 
 
 def _of_identifier(of: Domain, kind: str, identifier: str) -> Iterator[Reference]:
@@ -116,13 +110,14 @@ def check_references(references: Iterable[Reference], *, model: str | None = "")
                 if (data.kind, data.name) not in seen:
                     seen.add((data.kind, data.name))
                     yield CheckedReference(data.kind, data.name, _check_data(data))
-        elif reference.kind in ("data", "stimulus set"):
-            yield CheckedReference(reference.kind, reference.name, _check_data(reference))
+            continue
+        if reference.kind in ("data", "stimulus set"):
+            checks = _check_data(reference)
         elif reference.kind == "metric":
-            yield CheckedReference(reference.kind, reference.name, _check_metric(reference))
+            checks = _check_metric(reference)
         else:
-            checks = tuple(reference.domain.feature("checks of a model")(reference.load))
-            yield CheckedReference(reference.kind, reference.name, (*checks, *_check_metadata(reference)))
+            checks = (*reference.domain.feature("checks of a model")(reference.load), *_check_metadata(reference))
+        yield CheckedReference(reference.kind, reference.name, checks)
 
 
 def _check_data(reference: Reference) -> tuple[Check, ...]:
@@ -130,8 +125,7 @@ def _check_data(reference: Reference) -> tuple[Check, ...]:
         data = reference.load()
     except DataUnavailable as error:
         return (_unavailable(error),)
-    is_file = reference.folder is None
-    name = None if is_file else reference.name
+    name = None if reference.folder is None else reference.name  # that of a file is not an identifier
     return check_data(data, identifier=name, folder=reference.folder, raise_errors=False)
 
 

@@ -141,7 +141,11 @@ def examine_files(package: Package) -> tuple[Finding, ...]:
     findings = [*_findings_or_error("", lambda: read_declared(package)[1]), *_check_domains(package)]
     with package.on_disk() as root:
         for plugin in package.plugins:
-            findings += _check_folder_name(plugin)
+            if not _NAME.fullmatch(plugin.name):
+                message = f"a plugin's folder cannot be called {plugin.name!r}: Python could not import it"
+                findings.append(
+                    plugin.start.error("name", None, message, "use letters, digits, '_' and '-' in its name")
+                )
             findings += _check_files(package, plugin)
             findings += _check_registrations(package, plugin)
             init_file = f"{plugin.path}/__init__.py"
@@ -171,13 +175,6 @@ def _findings_or_error(file: str, check: Callable[[], Iterable[Finding]]) -> lis
     except (ArithmeticError, RecursionError, ValueError) as error:
         message = f"the code cannot be examined: {type(error).__name__}: {str(error)[:200]}"
         return [SubmittedFile(file).error("syntax", None, message, "simplify the code")]
-
-
-def _check_folder_name(plugin: SubmittedPlugin) -> Iterator[Finding]:
-    if not _NAME.fullmatch(plugin.name):
-        message = f"a plugin's folder cannot be called {plugin.name!r}: Python could not import it"
-        remedy = "use letters, digits, '_' and '-' in its name"
-        yield plugin.start.error("name", None, message, remedy)
 
 
 def _check_files(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]:
@@ -500,7 +497,9 @@ def _check_benchmarks(package: Package, plugin: SubmittedPlugin) -> Iterator[Fin
     calls = [(source, call) for source in sources for call in source.nodes(ast.Call) if _makes_benchmark(call)]
     for source, call in calls:
         yield from _check_arguments(source, call)
-    if not calls and not any(map(_uses_benchmark_base, sources)) and plugin.registrations:
+    nodes = (node for source in sources for node in source.nodes(ast.Name, ast.alias))
+    names = (node.id if isinstance(node, ast.Name) else node.name for node in nodes)
+    if not calls and plugin.registrations and not any(map(_BENCHMARK_CLASSES.fullmatch, names)):
         remedy = f"let the benchmark inherit from brainscore_core.benchmarks.BenchmarkBase; {_SEE_PAGE}"
         yield plugin.start.warning("benchmark", None, "the benchmark does not use BenchmarkBase", remedy)
 
@@ -520,11 +519,6 @@ def _makes_benchmark(call: ast.Call) -> bool:
     name = called_name(call)
     is_class = name == "__init__" or _BENCHMARK_CLASSES.fullmatch(name)
     return bool(is_class) and any(keyword.arg == "identifier" for keyword in call.keywords)
-
-
-def _uses_benchmark_base(source: Source) -> bool:
-    names = (node.id if isinstance(node, ast.Name) else node.name for node in source.nodes(ast.Name, ast.alias))
-    return any(map(_BENCHMARK_CLASSES.fullmatch, names))
 
 
 def _check_arguments(source: Source, call: ast.Call) -> Iterator[Finding]:

@@ -147,15 +147,15 @@ def take(
     without_benchmarks: Collection[str] = (),
 ) -> Assignment | None:
     """Claim the next pair for a worker; None if there is none, or an `obstacle`."""
-    where = (
-        Q(model__in=_public_models(without_models, submitted=sandbox))
-        & Q(benchmark__in=_public_benchmarks(without_benchmarks))
-        & ~Q(why=VERIFICATION)
-        & ~Q(pk__in=_to_be_verified())
-        & ~Q(pk__in=_not_scored_by(worker))
-    )
-    held = _held_with(worker, token, where) if token else None
-    if held is not None:
+    excluded = {*without_models, *(() if sandbox else submitted_models())}
+    models = VisionModel.objects.filter(visibility=Visibility.PUBLIC).exclude(identifier__in=excluded)
+    benchmarks = Benchmark.objects.filter(access=Visibility.PUBLIC).exclude(identifier__in=set(without_benchmarks))
+    repeated = RemoteResult.objects.filter(state=RemoteResult.State.WAITING).exclude(verification=None)
+    site_only = Q(why=VERIFICATION) | Q(pk__in=repeated.values("verification"))
+    public = Q(model__in=models.values("pk"), benchmark__in=benchmarks.values("pk"))
+    where = public & ~site_only & ~Q(pk__in=_not_scored_by(worker))
+    held = _lease(worker, token, where, claim=token) if token else None
+    if held is not None and held.renew():
         return _assignment(held, current_live_plugins())
     release_expired_jobs()
     store = ResultsStore(settings.SUBMISSIONS["results"])
@@ -186,11 +186,6 @@ def obstacle(worker: RemoteWorker) -> str:
     return f"your workers hold {most} pairs" if held.count() >= most else ""
 
 
-def _to_be_verified() -> Any:
-    waiting = RemoteResult.objects.filter(state=RemoteResult.State.WAITING).exclude(verification=None)
-    return waiting.values("verification")
-
-
 def _not_scored_by(worker: RemoteWorker) -> Any:
     """Jobs that this worker has given back, or a worker of its owner failed to score, since they were planned."""
     returned = Q(kind=RemoteFailure.Kind.RETURNED)
@@ -206,25 +201,10 @@ def _name_in_jobs(worker: RemoteWorker) -> str:
     return f"{worker.name}{REMOTE_SUFFIX}"
 
 
-def _held_with(worker: RemoteWorker, token: str, where: Q) -> Lease[Job] | None:
-    """Return the renewed lease of the pair that a worker holds with a token; None if it holds none."""
-    lease = _lease(worker, token, where, claim=token)
-    return lease if lease is not None and lease.renew() else None
-
-
 def _lease(worker: RemoteWorker, token: str, *where: Q, **conditions: Any) -> Lease[Job] | None:
     rows = Job.objects.select_related("model", "benchmark").filter(*where, worker=_name_in_jobs(worker), **conditions)
     row = rows.first()
     return None if row is None else Lease(JOBS, row, token)
-
-
-def _public_models(without: Collection[str], *, submitted: bool) -> Any:
-    excluded = {*without, *(() if submitted else submitted_models())}
-    return VisionModel.objects.filter(visibility=Visibility.PUBLIC).exclude(identifier__in=excluded).values("pk")
-
-
-def _public_benchmarks(without: Collection[str]) -> Any:
-    return Benchmark.objects.filter(access=Visibility.PUBLIC).exclude(identifier__in=set(without)).values("pk")
 
 
 def _assignment(lease: Lease[Job], live: LivePlugins) -> Assignment:

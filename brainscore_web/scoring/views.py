@@ -159,9 +159,10 @@ def shows_log(job: Job, visitor: Visitor) -> bool:
     its operators only. Output on private stimuli may reveal them, so it is
     only for administrators and the benchmark's owner.
     """
+    sees_model = Job.objects.filter(pk=job.pk).visible_to(visitor).exists()
     if job.state == Job.State.NOT_RUN and not is_operator(visitor):
         return False
-    if not visitor.is_authenticated or not job.benchmark.shows_data_to(visitor) or not _sees_model(job, visitor):
+    if not visitor.is_authenticated or not job.benchmark.shows_data_to(visitor) or not sees_model:
         return False
     if visitor.is_staff or job.benchmark.access == Visibility.PRIVATE:
         return True
@@ -270,10 +271,6 @@ def _page_of(request: HttpRequest) -> str:
         return request.get_full_path()
     shown = urlsplit(request.headers.get("HX-Current-URL", ""))
     return f"{shown.path}?{shown.query}" if shown.query else shown.path
-
-
-def _sees_model(job: Job, visitor: Visitor) -> bool:
-    return Job.objects.filter(pk=job.pk).visible_to(visitor).exists()
 
 
 @register.inclusion_tag("scoring/_jobs.html", takes_context=True, name="jobs_of")

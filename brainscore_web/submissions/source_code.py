@@ -135,7 +135,8 @@ def _results(action: str, items: Mapping[str, Sequence[Any]], *, seconds: int) -
 
     Items that it does not finish are missing; the first of them, which took too long, is not tried again.
     """
-    names = {key: _cache_key(action, values) for key, values in items.items()}
+    texts = {key: json.dumps([action, *values]).encode() for key, values in items.items()}
+    names = {key: hashlib.sha256(text).hexdigest() for key, text in texts.items()}
     cache = caches["highlighting"]
     results: dict[str, Any] = cache.get_many(set(names.values()))
     missing = {names[key]: values for key, values in items.items() if names[key] not in results}
@@ -147,10 +148,6 @@ def _results(action: str, items: Mapping[str, Sequence[Any]], *, seconds: int) -
         cache.set_many(answers)
         results |= answers
     return {key: results[name] for key, name in names.items() if results.get(name, _UNFINISHED) != _UNFINISHED}
-
-
-def _cache_key(action: str, values: Sequence[Any]) -> str:
-    return hashlib.sha256(json.dumps([action, *values]).encode()).hexdigest()
 
 
 def _run_process(action: str, items: Mapping[str, Sequence[Any]], *, seconds: int) -> dict[str, Any] | None:

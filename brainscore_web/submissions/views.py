@@ -243,12 +243,13 @@ def submission_page(
     files = texts_of(revision)
     progress_context = _progress(request, submission, revision)
     announced = progress_context["decision"]
+    severities = [finding["severity"] for finding in revision.findings]
     context = {
         **progress_context,
         "files": [{"path": path, "size": file.size, "anchor": anchor_of(path)} for path, file in files.items()],
         "findings": _shown_findings(revision, files),
         "hidden_findings": max(len(revision.findings) - _MAX_FINDINGS, 0),
-        "counts": _severity_counts(revision),
+        "counts": {f"{severity}s": severities.count(severity) for severity in ("error", "warning", "note")},
         "revisions": list(submission.revisions.defer("archive", "findings", "plugins").order_by("-number")),
         "reviews": [row for row in reviews_of(submission) if announced is None or row["review"] != announced["review"]],
         "open_comments": revision.comments.filter(resolved=None).count(),
@@ -326,11 +327,6 @@ def _shown_findings(revision: Revision, files: Mapping[str, FileText]) -> list[d
         anchor = anchor_of(path, line) if path in files else ""  # on the page of the code
         findings.append({"finding": finding, "source": source, "anchor": anchor})
     return findings
-
-
-def _severity_counts(revision: Revision) -> dict[str, int]:
-    severities = [finding["severity"] for finding in revision.findings]
-    return {f"{severity}s": severities.count(severity) for severity in ("error", "warning", "note")}
 
 
 View = TypeVar("View", bound=Callable[..., HttpResponse])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
@@ -101,7 +100,8 @@ def queued_submissions(
         .order_by("submission__changed", "submission")
     )
     matches = [row for row in rows[:_MOST] if row.needs_review and _matches_filter(row, kind, text)]
-    keys = {row.pk: _holder_key(row.steps.all()) for row in matches}
+    reviews = {row.pk: [step for step in row.steps.all() if step.kind == Step.Kind.REVIEW] for row in matches}
+    keys = {key: reviewer_key(steps[0].result) if steps else None for key, steps in reviews.items()}
     people = User.objects.in_bulk({key for key in keys.values() if key})
     queue = [_row(row, people.get(keys[row.pk] or 0), reader) for row in matches]
     if who == "mine":
@@ -127,7 +127,3 @@ def _matches_filter(revision: Revision, kind: str, text: str) -> bool:
         return False
     owner = revision.submission.owner
     return not text or text.casefold() in f"{revision.submission.title} {owner.public_name if owner else ''}".casefold()
-
-
-def _holder_key(steps: Sequence[Any]) -> int | None:
-    return next((reviewer_key(step.result) for step in steps if step.kind == Step.Kind.REVIEW), None)
