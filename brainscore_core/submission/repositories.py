@@ -89,19 +89,29 @@ def resolve_host(place: RepositoryAddress) -> str | None:
         raise UserError(f"there is no host {place.host!r}", remedy="check the address") from error
     addresses = [str(result[4][0]) for result in results]
     for address in addresses:
-        if not _is_public(address):
+        if not is_public_address(address):
             raise UserError(f"{place.host} is an address of a private network", remedy="name a public repository")
     return None if proxy else addresses[0]
 
 
-def _is_public(address: str) -> bool:
-    parsed = ipaddress.ip_address(address.partition("%")[0])
+def is_public_address(address: str) -> bool:
+    """Whether an IP address is one of the public internet.
+
+    Examples
+    --------
+    >>> list(map(is_public_address, ("10.0.0.1", "169.254.169.254", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "8.8.8.8")))
+    [False, False, False, False, True]
+    """
+    try:
+        parsed = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
     if isinstance(parsed, ipaddress.IPv6Address):
         inner = parsed.ipv4_mapped or parsed.sixtofour or (parsed.teredo[1] if parsed.teredo else None)
-        if inner is not None:
-            return _is_public(str(inner))
         if parsed in ipaddress.ip_network("64:ff9b::/96"):
-            return _is_public(str(ipaddress.IPv4Address(int(parsed) & 0xFFFFFFFF)))
+            inner = ipaddress.IPv4Address(int(parsed) & 0xFFFFFFFF)
+        if inner is not None:
+            return is_public_address(str(inner))
     return parsed.is_global and not parsed.is_multicast
 
 

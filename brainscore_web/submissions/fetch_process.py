@@ -7,37 +7,14 @@ file. It imports neither settings nor models.
 from __future__ import annotations
 
 import errno
-import ipaddress
 import json
 import os
 import socket
 import sys
 import urllib.parse
 import urllib.request
+from collections.abc import Iterator
 from typing import Any
-
-_PREFIXES = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("2002::/16"))
-"""IPv6 prefixes that embed IPv4 addresses."""
-
-
-def is_private(address: str) -> bool:
-    """Whether an IP address is not one of the public internet.
-
-    Examples
-    --------
-    >>> [is_private(ip) for ip in ("10.0.0.1", "169.254.169.254", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "8.8.8.8")]
-    [True, True, True, True, False]
-    """
-    try:
-        ip = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return True
-    if isinstance(ip, ipaddress.IPv6Address):
-        if ip.ipv4_mapped is not None:
-            ip = ip.ipv4_mapped
-        elif any(ip in network for network in _PREFIXES):
-            return True
-    return not ip.is_global or ip.is_multicast
 
 
 def main() -> None:
@@ -62,11 +39,10 @@ def _fetch(file: dict[str, Any]) -> dict[str, Any]:
         (path,) = fetch_all([FetchRequest(**file)], progress=False)
         return {"path": str(path), "size": path.stat().st_size}
     except UserError as error:
-        if (cause := _cause(error)) == errno.EFBIG:
-            return {
-                "error": f"{file['url']} is too large",
-                "remedy": "see the documentation of submissions for the largest size",
-            }
+        causes = (each.errno for each in _causes(error) if isinstance(each, OSError) and each.errno is not None)
+        if (cause := next(causes, None)) == errno.EFBIG:
+            remedy = "see the documentation of submissions for the largest size"
+            return {"error": f"{file['url']} is too large", "remedy": remedy}
         whose = "site" if cause in (errno.ENOSPC, errno.EDQUOT, errno.EROFS) else "address"
         if whose == "address" and isinstance(error, Offline | IncompleteDownload) and not _is_refused(error):
             whose = "network"
@@ -75,22 +51,16 @@ def _fetch(file: dict[str, Any]) -> dict[str, Any]:
         return {"error": f"{file['url']} cannot be fetched: {error}", "remedy": "", "whose": "address"}
 
 
-def _is_refused(error: BaseException | None) -> bool:
+def _is_refused(error: BaseException) -> bool:
     """Whether an error is a refusal to connect to a private network."""
-    while error is not None:
-        if isinstance(error, ValueError):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
+    return any(isinstance(each, ValueError) for each in _causes(error))
 
 
-def _cause(error: BaseException | None) -> int | None:
-    """The errno of the system error that caused an error, if any."""
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and what caused it."""
     while error is not None:
-        if isinstance(error, OSError) and error.errno is not None:
-            return error.errno
+        yield error
         error = error.__cause__ or error.__context__
-    return None
 
 
 def _limit(size: int) -> None:
@@ -102,6 +72,8 @@ def _limit(size: int) -> None:
 
 def _block_private_networks(trusted: set[str]) -> None:
     """Refuse connections to addresses that are not public, also after redirects and name resolution."""
+    from brainscore_core.submission.repositories import is_public_address
+
     allowed = {place for url in (*trusted, *urllib.request.getproxies().values()) for place in _places(url)}
     connect, connect_ex = socket.socket.connect, socket.socket.connect_ex
 
@@ -109,7 +81,7 @@ def _block_private_networks(trusted: set[str]) -> None:
         if connection.family not in (socket.AF_INET, socket.AF_INET6):
             raise ValueError("only internet connections are allowed")
         host, port = address[0], address[1]
-        if (host, port) not in allowed and is_private(host):
+        if (host, port) not in allowed and not is_public_address(host):
             raise ValueError(f"{host} is not a public address")  # an OSError would be retried
 
     def guarded(self: socket.socket, address: Any) -> None:
