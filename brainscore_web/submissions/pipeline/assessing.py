@@ -203,8 +203,8 @@ def _has_private_files(revision: Revision) -> bool:
 
 def publish_assessments(revision: Revision) -> None:
     """Show the results of a revision on the cards of its benchmarks, in the transaction that publishes it."""
-    finished = revision.assessments.filter(state=_State.FINISHED).values_list("receipt", flat=True)
-    keep_published(list(finished))
+    if finished := list(revision.assessments.filter(state=_State.FINISHED).values_list("receipt", flat=True)):
+        keep_published(finished)
 
 
 def _finish(lease: Lease[BenchmarkAssessment], result: _Result) -> None:
