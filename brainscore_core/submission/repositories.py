@@ -63,9 +63,8 @@ def parse_address(url: str) -> RepositoryAddress:
     if address.scheme != "https" or not address.hostname:
         raise UserError(f"{url!r} does not begin with https://", remedy=_ADDRESS_REMEDY)
     if address.username is not None or address.password is not None:
-        raise UserError(
-            "the address contains a user name or a password", remedy="send a public repository, or a ZIP file"
-        )
+        message = "the address contains a user name or a password"
+        raise UserError(message, remedy="send a public repository, or a ZIP file")
     if address.query or address.fragment or not address.path.strip("/"):
         raise UserError(f"{url!r} does not name a repository", remedy=_ADDRESS_REMEDY)
     if address.hostname == "github.com" and len(address.path.strip("/").split("/")) != 2:
@@ -177,10 +176,9 @@ class Repository:
 
     def fetch_objects(self, objects: Sequence[str]) -> None:
         """Fetch the contents of files that are not there yet."""
-        objects_info = self.run(
-            "cat-file", "--batch-check=%(objectname) %(objecttype)", data="\n".join(objects).encode()
-        )
-        missing = [line.split()[0] for line in objects_info.decode().splitlines() if line.endswith("missing")]
+        data = "\n".join(objects).encode()
+        info = self.run("cat-file", "--batch-check=%(objectname) %(objecttype)", data=data).decode()
+        missing = [line.split()[0] for line in info.splitlines() if line.endswith("missing")]
         if missing:
             self._git_text(
                 "-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags", "--no-recurse-submodules",
@@ -252,20 +250,14 @@ class Repository:
         inherited = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
         return {
             **inherited,
-            "HOME": str(self._home),
-            "XDG_CONFIG_HOME": str(self._home),
-            "LC_ALL": "C.UTF-8",
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_ATTR_NOSYSTEM": "1",
-            "GIT_TERMINAL_PROMPT": "0",
-            "GIT_ASKPASS": "false",
-            "SSH_ASKPASS": "false",
-            "GIT_SSH_COMMAND": "false",
-            "GIT_ALLOW_PROTOCOL": "https" if self._place.host else "file",
-            "GIT_PROTOCOL_FROM_USER": "0",
-            "GIT_NO_REPLACE_OBJECTS": "1",
+            **dict.fromkeys(("HOME", "XDG_CONFIG_HOME"), str(self._home)),
+            **dict.fromkeys(("GIT_ASKPASS", "SSH_ASKPASS", "GIT_SSH_COMMAND"), "false"),
+            **dict.fromkeys(("GIT_TERMINAL_PROMPT", "GIT_PROTOCOL_FROM_USER"), "0"),
+            **dict.fromkeys(("GIT_CONFIG_NOSYSTEM", "GIT_ATTR_NOSYSTEM", "GIT_NO_REPLACE_OBJECTS"), "1"),
             "GIT_LFS_SKIP_SMUDGE": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_ALLOW_PROTOCOL": "https" if self._place.host else "file",
+            "LC_ALL": "C.UTF-8",
         }
 
 
@@ -501,10 +493,8 @@ def read_pull(url: str, *, limits: Limits | None = None) -> Package:
     limits = limits or Limits()
     match = _PULL.fullmatch(url.strip())
     if match is None or not is_pull(url):
-        raise UserError(
-            f"{url[:200]!a} is not the address of a pull request",
-            remedy="write https://github.com/owner/repository/pull/123",
-        )
+        remedy = "write https://github.com/owner/repository/pull/123"
+        raise UserError(f"{url[:200]!a} is not the address of a pull request", remedy=remedy)
     address, number = parse_address(match["repository"]), match["number"]
     with open_repository(address, limits) as repository:
         try:
@@ -530,9 +520,8 @@ def _plugins_of_pull(repository: Repository, head: str) -> set[str]:
     try:
         base = repository.run("merge-base", _BASE, head).decode().strip()
     except GitFailed as error:
-        raise UserError(
-            "the pull request and its repository have no common history", remedy="start from a fork of the repository"
-        ) from error
+        message = "the pull request and its repository have no common history"
+        raise UserError(message, remedy="start from a fork of the repository") from error
     listed = repository.run("diff-tree", "-r", "-z", "--no-renames", "--name-only", base, head)
     plugins = set()
     for path in listed.decode(errors="backslashreplace").split("\0"):

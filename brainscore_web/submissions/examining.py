@@ -87,9 +87,8 @@ def source_at(address: str, commit: str = "") -> Source:
     if submitting.is_pull(address):
         return Source("pull", address)
     if not address.startswith(("https://", "file://")):
-        raise Refused(
-            f"{address or 'the address'} does not begin with https://", "give the address that you would clone"
-        )
+        message = f"{address or 'the address'} does not begin with https://"
+        raise Refused(message, "give the address that you would clone")
     return Source("git", address, commit=commit.strip())
 
 
@@ -99,11 +98,8 @@ def require_news(owner: User | None, digests: Collection[str], *, but: Submissio
     rows = Submission.objects.filter(owner=owner, revisions__digest__in=hashes).exclude(state__in=Submission.CLOSED)
     same = rows.exclude(pk=None if but is None else but.pk).first()
     if same is not None:
-        raise Refused(
-            f"you have already sent exactly these files: {same}",
-            f"see submission {same.pk}; withdraw it if you want to send them again",
-            status=409,
-        )
+        remedy = f"see submission {same.pk}; withdraw it if you want to send them again"
+        raise Refused(f"you have already sent exactly these files: {same}", remedy, status=409)
 
 
 @dataclass(frozen=True)
@@ -154,10 +150,8 @@ def examine(source: Source, *, timeout: float | None = None) -> Examined | None:
             raise Refused(storable(answer["error"]), storable(answer["remedy"]))
         if exceeded := answer.get("exceeded"):
             amount = size_text(limit.memory) + " of memory" if exceeded == "memory" else f"{limit.seconds} s"
-            raise Refused(
-                f"the submission could not be examined within {amount}",
-                "divide it into several submissions, with smaller files",
-            )
+            remedy = "divide it into several submissions, with smaller files"
+            raise Refused(f"the submission could not be examined within {amount}", remedy)
         return Examined(
             archive=(folder / "archive").read_bytes(),
             **{name: answer[name] for name in ("digest", "address", "commit")},

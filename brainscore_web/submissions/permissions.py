@@ -25,9 +25,8 @@ confirmed_only = confirmed_email_required("submissions/unconfirmed.html")
 
 def visible_submission(request: HttpRequest, key: uuid.UUID) -> Submission:
     """Return a submission that the visitor may see, or raise 404."""
-    return get_object_or_404(
-        Submission.objects.visible_to(current_user(request)).select_related("owner", "lab"), pk=key
-    )
+    rows = Submission.objects.visible_to(current_user(request)).select_related("owner", "lab")
+    return get_object_or_404(rows, pk=key)
 
 
 def own_submission(request: HttpRequest, key: uuid.UUID) -> Submission:

@@ -80,9 +80,8 @@ class PublishedCode:
         """Return its files for display, with their paths in the archive."""
         if self.revision is not None:
             return texts_of(self.revision, self.folder)
-        return {
-            path: decoded(path, content[: MAX_CONTENT + 4], len(content)) for path, content in sorted(self._contents())
-        }
+        contents = sorted(self._contents())
+        return {path: decoded(path, content[: MAX_CONTENT + 4], len(content)) for path, content in contents}
 
     def archive(self) -> bytes:
         """Return its files as a ZIP file with the layout of ``BRAINSCORE_PLUGINS``.
@@ -199,11 +198,9 @@ def _of_package(
 ) -> PublishedCode | None:
     """Return a plugin of this package, which is published as such, unless one of its models is private here."""
     code = _installed(domain, kind, name)
-    if (
-        code is None
-        or (sha256 and sha256 != code.sha256)
-        or (identifier and not _is_registered(domain, kind, name, identifier))
-    ):
+    if code is None or sha256 not in ("", code.sha256):
+        return None
+    if identifier and not _is_registered(domain, kind, name, identifier):
         return None
     if kind == PluginKind.MODELS:
         rows = VisionModel.objects.filter(domain=domain, plugin=name)
@@ -221,14 +218,9 @@ def _installed(domain: str, kind: str, name: str) -> PublishedCode | None:
     if name.startswith("_") or not (folder / "__init__.py").is_file():
         return None
     about = metadata.metadata(_PACKAGE)
-    return PublishedCode(
-        domain=domain,
-        kind=kind,
-        name=name,
-        sha256=plugin_hash(folder) or "",
-        stated_licence=str(about.json.get("license_expression", "")),
-        package=f"{_PACKAGE} {about['Version']}",
-    )
+    code, licence = plugin_hash(folder) or "", str(about.json.get("license_expression", ""))
+    package = f"{_PACKAGE} {about['Version']}"
+    return PublishedCode(domain=domain, kind=kind, name=name, sha256=code, stated_licence=licence, package=package)
 
 
 @lru_cache(maxsize=1024)
