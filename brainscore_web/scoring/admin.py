@@ -14,8 +14,24 @@ from brainscore_web.scoring.models import Job, RemoteFailure, RemoteResult, Remo
 from brainscore_web.scoring.services import cancel_job, retry_job
 
 
+class _NotAdded(admin.ModelAdmin[Any]):
+    """Rows that only the site adds."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Disallow adding."""
+        return False
+
+
+def _retry(request: HttpRequest, jobs: QuerySet[Job]) -> None:
+    for job in jobs:
+        try:
+            retry_job(job, request.user)  # type: ignore[arg-type] # admin users are logged in
+        except UserError as error:
+            messages.warning(request, f"{error.line()}.")
+
+
 @admin.register(Job)
-class JobAdmin(admin.ModelAdmin[Job]):
+class JobAdmin(_NotAdded):
     """Jobs; publication creates them, and workers change them."""
 
     list_display = ("__str__", "state", "why", "priority", "attempts", "created", "ended", "reason")
@@ -30,10 +46,6 @@ class JobAdmin(admin.ModelAdmin[Job]):
     actions = ("retry", "cancel")
     show_full_result_count = False
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Disallow adding: publication creates jobs."""
-        return False
-
     def get_queryset(self, request: HttpRequest) -> QuerySet[Job]:
         """Leave out logs in lists."""
         jobs: Any = super().get_queryset(request)
@@ -42,11 +54,7 @@ class JobAdmin(admin.ModelAdmin[Job]):
     @admin.action(description="Score the selected pairs again")
     def retry(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
         """Retry the selected jobs."""
-        for job in jobs:
-            try:
-                retry_job(job, request.user)  # type: ignore[arg-type] # admin users are logged in
-            except UserError as error:
-                messages.warning(request, f"{error.line()}.")
+        _retry(request, jobs)
 
     @admin.action(description="Cancel the selected pairs")
     def cancel(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
@@ -56,7 +64,7 @@ class JobAdmin(admin.ModelAdmin[Job]):
 
 
 @admin.register(RemoteWorker)
-class RemoteWorkerAdmin(admin.ModelAdmin[RemoteWorker]):
+class RemoteWorkerAdmin(_NotAdded):
     """Remote workers, which appear at their first request; administrators trust and suspend them."""
 
     list_display = ("name", "owner", "trusted", "suspended", "version", "seen")
@@ -66,34 +74,22 @@ class RemoteWorkerAdmin(admin.ModelAdmin[RemoteWorker]):
     readonly_fields = ("name", "owner", "version", "created", "seen")
     actions = ("score_again",)
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Disallow adding: the first request of a worker adds it."""
-        return False
-
     @admin.action(description="Score all pairs of the selected workers again")
     def score_again(self, request: HttpRequest, workers: QuerySet[RemoteWorker]) -> None:
         """Plan the pairs of all results that are not verified."""
         states = (RemoteResult.State.TRUSTED, RemoteResult.State.VERIFIED)
         receipts = RemoteResult.objects.filter(worker__in=workers).exclude(state__in=states).values("receipt")
-        for job in Job.objects.filter(receipt__in=receipts):
-            try:
-                retry_job(job, request.user)  # type: ignore[arg-type] # admin users are logged in
-            except UserError as error:
-                messages.warning(request, f"{error.line()}.")
+        _retry(request, Job.objects.filter(receipt__in=receipts))
 
 
 @admin.register(RemoteResult)
-class RemoteResultAdmin(admin.ModelAdmin[RemoteResult]):
+class RemoteResultAdmin(_NotAdded):
     """Results of remote workers; only the site changes them."""
 
     list_display = ("receipt", "worker", "state", "repeated", "created")
     list_filter = ("state",)
     search_fields = ("receipt", "worker__name")
     list_select_related = ("worker",)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Disallow adding."""
-        return False
 
     def has_change_permission(self, request: HttpRequest, obj: RemoteResult | None = None) -> bool:
         """Disallow changes."""

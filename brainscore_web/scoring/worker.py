@@ -66,7 +66,7 @@ class Worker:
         self.name = process_name()
         self._end = threading.Event()
         self._excluded: set[int] = set()  # models that need a sandbox, if there is none
-        self._sandbox_checked = 0.0
+        self._next_check = 0.0
         self._missing = ""
         self._turn_begun = 0.0
         self._tasks: list[_TaskProcess] = [] if jobs_only else [_TaskProcess(queue) for queue in _TASK_PROCESSES]
@@ -160,19 +160,15 @@ class Worker:
     def _check_sandbox(self) -> None:
         """Check whether sandboxes are possible here; if not, leave submitted models to other workers."""
         now = time.monotonic()
-        if self._sandbox_checked and now - self._sandbox_checked < _SANDBOX_CHECK_SECONDS:
-            if self._missing:
-                self._excluded = _submitted_model_keys()
-            return
-        self._sandbox_checked = now
-        missing = sandbox_problem() if self.scheduler is None else None
-        problem = "" if missing is None else str(missing)
-        if problem and problem != self._missing:
-            self.say(f"Submitted models must wait, since they cannot be scored here: {problem}")
-        if self._missing and not problem:
-            self.say("Submitted models can now be scored here.")
-        self._missing = problem
-        self._excluded = _submitted_model_keys() if problem else set()
+        if now > self._next_check:
+            self._next_check = now + _SANDBOX_CHECK_SECONDS
+            problem = str(sandbox_problem() or "") if self.scheduler is None else ""
+            if problem and problem != self._missing:
+                self.say(f"Submitted models must wait, since they cannot be scored here: {problem}")
+            if self._missing and not problem:
+                self.say("Submitted models can now be scored here.")
+            self._missing = problem
+        self._excluded = _submitted_model_keys() if self._missing else set()
 
     def _keep_tasks(self) -> None:
         """Keep the processes of tasks running, whatever else the worker does; runs in a thread.
