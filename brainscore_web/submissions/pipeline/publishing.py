@@ -67,20 +67,24 @@ def _described(plugin: Mapping[str, Any], folder: Path, about: Any) -> _Describe
     """Read a plugin; `about`: identifier → what its code says of the model or benchmark, which may be hostile."""
     keys = [(entry["registry"], entry["key"]) for entry in plugin["registrations"]]
     entries = {key: entry for key, entry in about.items() if isinstance(entry, dict)} if isinstance(about, dict) else {}
-    nodes = [node for tree in _trees(folder) for node in ast.walk(tree)]
-    return _Described(
-        plugin["kind"],
-        plugin["name"],
-        plugin_hash(folder) or "",
-        keys,
-        {
-            (registry, key): described_values(_TABLES[registry], entries.get(key, {}))
-            for registry, key in keys
-            if registry in _TABLES
-        },
-        _facts(nodes) if plugin["kind"] == PluginKind.BENCHMARKS else {},
-        {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)},
-    )
+    texts: set[str] = set()
+    stated: list[tuple[str, str, str]] = []
+    for tree in _trees(folder):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                texts.add(node.value)
+            elif isinstance(node, ast.Call):
+                stated += _stated(node)
+    facts = {name: (version, parent) for name, version, parent in stated if name}
+    common = ({fact[1] for fact in stated}, {fact[2] for fact in stated})  # what all of them have
+    version, parent = ("".join(values) if len(values) == 1 else "" for values in common)
+    facts[""] = (version, parent)
+    rows = {
+        (registry, key): described_values(_TABLES[registry], entries.get(key, {}))
+        for registry, key in keys
+        if registry in _TABLES
+    }
+    return _Described(plugin["kind"], plugin["name"], plugin_hash(folder) or "", keys, rows, facts, texts)
 
 
 def _trees(folder: Path) -> Iterator[ast.Module]:
@@ -90,20 +94,12 @@ def _trees(folder: Path) -> Iterator[ast.Module]:
                 yield ast.parse(file.read_bytes())
 
 
-def _facts(nodes: list[ast.AST]) -> dict[str, tuple[str, str]]:
-    """Return versions and parents of benchmarks; under ``""``, those that all of them have."""
-    facts_by_name: dict[str, tuple[str, str]] = {}
-    stated = []
-    for node in nodes:
-        if isinstance(node, ast.Call):
-            arguments = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
-            if "identifier" in arguments and {"version", "parent"} & arguments.keys():
-                stated.append((_constant(arguments.get("version")), _constant(arguments.get("parent"))))
-                if name := _constant(arguments["identifier"]):
-                    facts_by_name[name] = stated[-1]
-    versions, parents = ({fact[k] for fact in stated} for k in (0, 1))
-    common = ("".join(values) if len(values) == 1 else "" for values in (versions, parents))
-    return {**facts_by_name, "": (next(common), next(common))}
+def _stated(call: ast.Call) -> Iterator[tuple[str, str, str]]:
+    """Yield the identifier, version and parent of the benchmark that a call makes, if it makes one."""
+    arguments = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+    if "identifier" in arguments and {"version", "parent"} & arguments.keys():
+        version, parent = (_constant(arguments.get(name)) for name in ("version", "parent"))
+        yield _constant(arguments["identifier"]), version, parent
 
 
 def _constant(node: ast.expr | None) -> str:
