@@ -11,7 +11,7 @@
 from typing import Final
 
 from brainscore_core.catalogue import DomainCatalogue
-from brainscore_core.runner.verification import PublishedScore
+from brainscore_core.runner.reproduction import PublishedScore
 
 catalogue = DomainCatalogue("language")
 training_of = catalogue.training_of

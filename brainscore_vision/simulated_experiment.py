@@ -454,22 +454,6 @@ def _responses(assembly: DataAssembly, repetitions: np.ndarray) -> np.ndarray:
     return average_repetition(half).sortby("stimulus_id").transpose("presentation", "neuroid").values
 
 
-def control_benchmark(identifier: str, measured: DataAssembly, metric: str) -> ControlBenchmark:
-    """The control of a metric, ``'pls'`` or ``'rdm'``, on simulated measurements with their repetitions."""
-    ceiling: Ceiling = load_ceiling("internal_consistency") if metric == "pls" else SplitHalfRDM()
-    return ControlBenchmark(
-        identifier=identifier,
-        version=1,
-        assembly=average_repetition(measured),
-        similarity_metric=load_metric(metric),
-        visual_degrees=VISUAL_DEGREES,
-        number_of_trials=REPETITIONS,
-        ceiling_func=lambda: ceiling(measured),
-        repetitions=measured,
-        parent="control",
-    )
-
-
 SELECTION = "Simulated2026-selection"
 EXEMPLARS = range(200, 230)  # Simulated2026 shows 0 to 99; the prototypes of its neuroids are 100 to 103
 _STREAMS = {"V1": 11, "IT": 12}
@@ -491,4 +475,15 @@ def selection_benchmark(identifier: str) -> ControlBenchmark:
     energies = np.stack([model.energies(load_grey(stimuli.get_stimulus(name))) for name in stimuli["stimulus_id"]])
     expected = model.v1(energies) if region == "V1" else model.it(energies)
     measured = measured_assembly(SELECTION, stimuli, {region: simulate(expected, stream=_STREAMS[region])})
-    return control_benchmark(identifier, measured, metric)
+    ceiling: Ceiling = load_ceiling("internal_consistency") if metric == "pls" else SplitHalfRDM()
+    return ControlBenchmark(
+        identifier=identifier,
+        version=1,
+        assembly=average_repetition(measured),
+        similarity_metric=load_metric(metric),
+        visual_degrees=VISUAL_DEGREES,
+        number_of_trials=REPETITIONS,
+        ceiling_func=lambda: ceiling(measured),
+        repetitions=measured,
+        parent="control",
+    )

@@ -13,7 +13,7 @@ from brainscore_core.plurals import counted
 from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
-    from brainscore_core.runner.verification import PublishedScore, Reproduction
+    from brainscore_core.runner.reproduction import PublishedScore, Reproduction
 
 _COLUMNS = ("model", "benchmark", "score", "published", "here", "difference", "")
 
@@ -50,7 +50,7 @@ def command(
     """
     with stage("starting"):  # imports take seconds
         from brainscore_core.domains import domains
-        from brainscore_core.runner.verification import reproduce
+        from brainscore_core.runner.reproduction import reproduce
         from brainscore_core.scoring import ResultsStore
 
         scores = [score for each in domains(domain and [domain]) for score in each.feature("published scores")]

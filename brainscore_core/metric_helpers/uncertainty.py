@@ -305,6 +305,7 @@ def attach_jackknife(
     value: float | None = None,
     units: str = "subjects for these images",
     low: float = -1.0,
+    high: float = 1.0,
     undefined: str = "",
 ) -> Score:
     """Attach the interval of a value over subjects, and the influence of each, from the values without one of them.
@@ -323,8 +324,8 @@ def attach_jackknife(
         What the interval is about, if it is not the score itself.
     units : str
         What varies, as for :func:`attach_interval`.
-    low : float
-        Smallest possible value; the largest one is 1.
+    low, high : float
+        Limits of the interval.
     undefined : str
         Why the value is undefined, if it is NaN.
 
@@ -336,7 +337,7 @@ def attach_jackknife(
     """
     m, value = len(subjects), float(score) if value is None else value
     left_out = without_each() if m > 2 else [math.nan] * m
-    interval = clipped(jackknife_interval(value, left_out, units="subjects"), low)
+    interval = clipped(jackknife_interval(value, left_out, units="subjects"), low, high)
     if undefined and math.isnan(value):
         interval = interval._replace(reason=undefined)
     if np.isfinite(left_out).all():

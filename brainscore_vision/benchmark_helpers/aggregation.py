@@ -146,6 +146,8 @@ def agreement_of_subjects(
         lambda: [mean(with_others(np.delete(values, row, axis=0))) for row in range(len(values))],
         subjects=subjects,
         units=f"subjects for these {shown}",
+        low=-math.inf,
+        high=math.inf,
         estimates=estimates,
     )
 

@@ -16,7 +16,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import Behavior
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
 from brainscore_vision.benchmark_helpers.aggregation import constant_ceiling
-from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, rows_with
+from brainscore_vision.benchmark_helpers.measurements import VisualMeasurements, choices_of, rows_with
 from brainscore_vision.benchmark_helpers.metadata import TABLE, BenchmarkRow
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures, RecordedDecisions
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
@@ -69,13 +69,7 @@ class ChoiceExperiment(BenchmarkBase):
 
     def measurements(self) -> VisualMeasurements:
         """Choices of people; the comparison with them is the benchmark's own."""
-        return VisualMeasurements(
-            benchmark=self.identifier,
-            measured=self._assembly,
-            compares="choices",
-            number_of_trials=self._number_of_trials,
-            visual_degrees=self._visual_degrees,
-        )
+        return choices_of(self, self._assembly, self._visual_degrees, self._number_of_trials)
 
     def _look(self, candidate: BrainModel, stimuli: StimulusSet) -> DataAssembly:
         """What a model with a task answers to stimuli."""

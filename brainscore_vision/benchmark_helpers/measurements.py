@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from brainscore_core.benchmarks import Benchmark
 from brainscore_core.benchmarks.measurements import Measurements, measurements_of
 from brainscore_core.errors import UserError, spelling_hint
 from brainscore_core.metric_helpers.alignment import MetricInputError, listed
@@ -76,6 +77,19 @@ class VisualMeasurements(Measurements):
         if self.visual_degrees is not None:
             yield "stimuli span", f"{self.visual_degrees:g}°"
         yield from super().settings()
+
+
+def choices_of(
+    benchmark: Benchmark, measured: Any, visual_degrees: float | None, number_of_trials: int
+) -> VisualMeasurements:
+    """Choices that a benchmark compares in a way of its own; arguments as for :class:`VisualMeasurements`."""
+    return VisualMeasurements(
+        benchmark=benchmark.identifier,
+        measured=measured,
+        compares="choices",
+        visual_degrees=visual_degrees,
+        number_of_trials=number_of_trials,
+    )
 
 
 def visual_measurements_of(benchmark: Any) -> VisualMeasurements:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from brainscore_core.domains import domain
 from brainscore_core.runner import scoring
+from brainscore_core.runner.reproduction import PublishedScore
 from brainscore_core.runner.scoring import data_name
 from brainscore_core.runner.scoring import verify as verify
-from brainscore_core.runner.verification import PublishedScore
 from brainscore_vision.catalogue import leaderboard_tree
 from brainscore_vision.model_interface import BrainModel
 

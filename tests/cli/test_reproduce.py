@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from brainscore_core.runner import verification
-from brainscore_core.runner.verification import PublishedScore, reproduce
+from brainscore_core.runner import reproduction
+from brainscore_core.runner.reproduction import PublishedScore, reproduce
 from brainscore_language import catalogue as published_scores
 from brainscore_vision.scoring import pairs as vision_scores
 from brainscore_vision.scoring.pairs import PUBLISHED_SCORES
@@ -111,7 +111,7 @@ def test_a_pair_is_announced_before_it_is_scored(cli, pairs, tmp_path, monkeypat
     def reproduce(scores, *, results):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(verification, "reproduce", reproduce)
+    monkeypatch.setattr(reproduction, "reproduce", reproduce)
     done = cli("reproduce", "--results", str(tmp_path))
     assert done.stderr.split("\n")[0] == "[1/3] lab-good × Lab2026.twice-x …"
 

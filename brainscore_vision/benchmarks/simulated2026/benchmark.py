@@ -1,8 +1,10 @@
 """Controls on simulated measurements."""
 
 from brainscore_core.errors import UserError
-from brainscore_vision import load_dataset
-from brainscore_vision.simulated_experiment import ControlBenchmark, control_benchmark
+from brainscore_core.metrics import Ceiling
+from brainscore_vision import load_ceiling, load_dataset, load_metric
+from brainscore_vision.benchmark_helpers.neural_common import average_repetition
+from brainscore_vision.simulated_experiment import REPETITIONS, VISUAL_DEGREES, ControlBenchmark, SplitHalfRDM
 
 _REGIONS = ("V1", "IT")
 _METRICS = ("pls", "rdm")
@@ -22,4 +24,16 @@ def simulated2026(region: str, metric: str) -> ControlBenchmark:
             remedy=f"regions: {', '.join(_REGIONS)}; metrics: {', '.join(_METRICS)}",
         )
     measured = load_dataset("Simulated2026").sel(region=region)
-    return control_benchmark(f"Simulated2026.{region}-{metric}", measured, metric)
+    ceiling: Ceiling = load_ceiling("internal_consistency") if metric == "pls" else SplitHalfRDM()
+    return ControlBenchmark(
+        identifier=f"Simulated2026.{region}-{metric}",
+        version=1,
+        assembly=average_repetition(measured),
+        similarity_metric=load_metric(metric),
+        visual_degrees=VISUAL_DEGREES,
+        number_of_trials=REPETITIONS,
+        ceiling_func=lambda: ceiling(measured),
+        repetitions=measured,
+        parent="control",
+        bibtex=None,
+    )

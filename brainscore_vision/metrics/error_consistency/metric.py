@@ -182,6 +182,7 @@ class ErrorConsistency(Metric):
             lambda: [math.copysign(1.0, signed) * _mean_of_pairs(values, np.delete(range(m), i)) for i in range(m)],
             subjects=trials.subjects,
             low=0.0,
+            high=math.inf,
             estimates="mean over pairs of subjects",
             undefined=_RIGHT_THROUGHOUT,
         )
