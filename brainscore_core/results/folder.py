@@ -268,6 +268,7 @@ class FolderBackend:
         """Give files their names once they are on the disk, then write the receipt."""
         folder = self.folder / pair
         with self._store_errors():
+            folder.mkdir(parents=True, exist_ok=True)
             try:
                 for final, path in files.items():
                     sync_to_disk(path)
