@@ -198,6 +198,16 @@ class StoredLayer:
         return self.manifest.key
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the values, stimuli first."""
+        return self.manifest.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the values."""
+        return self.array.dtype
+
+    @property
     def info(self) -> dict[str, Any]:
         """Descriptive names."""
         return self.manifest.info

@@ -397,7 +397,7 @@ def _check_programs(source: Source) -> Iterator[Finding]:
         first, dot, attribute = expression_text(node.func).partition(".")
         text = f"{aliases.get(first, first)}{dot}{attribute}"
         starts_program = _PROGRAM_CALLS.fullmatch(text) is not None
-        if (starts_program or text.startswith("get_ipython")) and _installs_packages(node):
+        if (starts_program or text.startswith("get_ipython")) and _installs_packages(_words_of(node)):
             message = f"{text} installs packages at run time"
             yield source.error("programs", node.lineno, message, "list them in requirements.txt")
         elif starts_program:
@@ -408,9 +408,12 @@ def _check_programs(source: Source) -> Iterator[Finding]:
             yield source.warning("programs", node.lineno, message, "write the code directly")
 
 
-def _installs_packages(call: ast.Call) -> bool:
+def _words_of(call: ast.Call) -> str:
     constants = (node.value for node in ast.walk(call) if isinstance(node, ast.Constant))
-    text = " ".join(value for value in constants if isinstance(value, str))
+    return " ".join(value for value in constants if isinstance(value, str))
+
+
+def _installs_packages(text: str) -> bool:
     installer = _INSTALLER.search(text)
     return installer is not None and _INSTALL.search(text, installer.end()) is not None
 
