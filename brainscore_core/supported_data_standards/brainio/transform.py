@@ -433,9 +433,19 @@ def _each(
     have: dict[Hashable, np.ndarray], needed: dict[Hashable, np.ndarray], levels: Sequence[Hashable]
 ) -> np.ndarray:
     """Positions of the source's entries that are equal to each entry of the target, in the target's order."""
-    entries, targets = (pd.DataFrame({level: values[level] for level in levels}) for values in (have, needed))
-    matches = targets.astype(object).merge(entries.astype(object).assign(**{_MEMBER: range(len(entries))}))
-    return matches[_MEMBER].to_numpy(dtype=np.intp)
+    size = len(have[levels[0]])
+    codes = np.zeros(size + len(needed[levels[0]]), dtype=np.int64)
+    for level in levels:
+        both = np.concatenate([np.asarray(have[level], dtype=object), np.asarray(needed[level], dtype=object)])
+        level_codes, values = pd.factorize(pd.Index(both, tupleize_cols=False), use_na_sentinel=True)
+        codes = pd.factorize(codes * (len(values) + 1) + level_codes + 1)[0].astype(np.int64)
+    ours, theirs = codes[:size], codes[size:]
+    order = np.argsort(ours, kind="stable")  # a merge of pandas orders equal entries as it likes
+    starts = np.searchsorted(ours[order], theirs, side="left")
+    counts = np.searchsorted(ours[order], theirs, side="right") - starts
+    ends = np.cumsum(counts)
+    offsets = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts)
+    return order[np.repeat(starts, counts) + offsets]
 
 
 def with_stimulus_ids(assembly: Array) -> Array:
