@@ -16,7 +16,7 @@ from brainscore_core.numerics.resampling import combined_interval
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, walk_coords
 from brainscore_language.artificial_subject import ArtificialSubject
 
-__all__ = ["attach_jackknife", "ci_error", "manual_merge", "reading_times"]
+__all__ = ["attach_units", "ci_error", "manual_merge", "reading_times"]
 
 
 def reading_times(candidate: ArtificialSubject, parts: Sequence[str]) -> NDArray[np.float64]:
@@ -76,7 +76,7 @@ def manual_merge(*elements: DataAssembly, on: str = "neuroid") -> DataAssembly:
     return type(first)(values, coords=coords, dims=first.dims)
 
 
-def attach_jackknife(
+def attach_units(
     score: Score,
     left_out: Mapping[str, tuple[Any, Sequence[float]]],
     *,
@@ -102,7 +102,7 @@ def attach_jackknife(
 
     Examples
     --------
-    >>> score = attach_jackknife(Score(2.0), {"stories": ("abc", [2.5, 2.0, 1.5])}, estimates="mean")
+    >>> score = attach_units(Score(2.0), {"stories": ("abc", [2.5, 2.0, 1.5])}, estimates="mean")
     >>> score.attrs["ci_estimates"], round(float(score.attrs["error"]), 3)
     ('new stories; 3 stories; mean', 0.577)
     """

@@ -17,7 +17,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import grouping_of
 from brainscore_language import load_metric
 from brainscore_language.artificial_subject import ArtificialSubject
-from brainscore_language.benchmark_helpers import attach_jackknife, reading_times
+from brainscore_language.benchmark_helpers import attach_units, reading_times
 from brainscore_language.utils.ceiling import ceiling_normalize
 
 
@@ -102,7 +102,7 @@ class SplitHalvesConsistency:
             meaning="reliability",
         )
         estimates = "median over halves of these people, which are kept"
-        return attach_jackknife(ceiling, people.left_out(corrected_median), estimates=estimates, correlation=True)
+        return attach_units(ceiling, people.left_out(corrected_median), estimates=estimates, correlation=True)
 
 
 def _corrected(consistencies: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -190,7 +190,7 @@ class ReadingTimesBenchmark(BenchmarkBase):
         raw = raw_score(compared, np.ones(len(people.names), dtype=bool))
         raw.attrs["scale"] = "correlation"
         left_out = people.left_out(lambda *rest: float(raw_score(*rest)))
-        attach_jackknife(raw, left_out, estimates="correlation over words", correlation=True)
+        attach_units(raw, left_out, estimates="correlation over words", correlation=True)
         score = ceiling_normalize(raw, self.ceiling)
         mean = people.means(np.ones((len(people.names), 1), dtype=bool))[compared, 0]
         properties = {"length": np.array([len(word) for word in words]), "position": position}

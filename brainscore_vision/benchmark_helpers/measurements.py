@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from brainscore_core.benchmarks import Benchmark
 from brainscore_core.benchmarks.measurements import Measurements, measurements_of
 from brainscore_core.errors import UserError, spelling_hint
+from brainscore_core.formatting import first_few
 from brainscore_core.metric_helpers.alignment import MetricInputError, listed
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim, walk_coords
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.benchmark_helpers.screen import first_names
 
 TimeBins = list[tuple[float, float]]
 
@@ -415,7 +415,7 @@ def require_stimuli(assembly: DataAssembly) -> None:
     if lacking:
         raise UserError(
             f"{describe(assembly)}: {len(lacking)} values of the coordinate 'stimulus_id' are not in the stimulus set: "
-            f"{first_names(lacking)}; that has {first_names(sorted(known)) or 'none'}",
+            f"{first_few(lacking, 5)}; that has {first_few(sorted(known), 5) or 'none'}",
             remedy=spelling_hint(lacking, known)
             or "attach the stimulus set that was shown, or select the presentations of its stimuli",
         )
@@ -523,7 +523,7 @@ def single_time_bin(assembly: DataAssembly) -> DataAssembly:
         starts = np.ravel(assembly["time_bin_start"].values).tolist() if known else []
         raise UserError(
             f"{describe(assembly)} has {assembly.sizes['time_bin']} time bins instead of one; "
-            f"coordinate 'time_bin_start' is {first_names([str(start) for start in starts]) or 'missing'}",
+            f"coordinate 'time_bin_start' is {first_few([str(start) for start in starts], 5) or 'missing'}",
             remedy="select one, such as assembly.sel(time_bin_start=70), or average them with "
             "assembly.mean(dim='time_bin'), or compare over time with the metric 'spantime_pls'",
         )

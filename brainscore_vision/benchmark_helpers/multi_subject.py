@@ -10,11 +10,11 @@ import numpy as np
 from brainscore_core.benchmarks import Benchmark, BenchmarkBase, attach_ceiling, bound_score
 from brainscore_core.benchmarks.measurements import Measurements
 from brainscore_core.errors import UserError
+from brainscore_core.formatting import first_few
 from brainscore_core.memory import format_size, memory_limit
 from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
 from brainscore_vision.benchmark_helpers.aggregation import mean_of_sampled, values_along
-from brainscore_vision.benchmark_helpers.screen import first_names
 from brainscore_vision.metric_helpers.bootstrap_error import bootstrap_error
 from brainscore_vision.model_interface import BrainModel
 
@@ -245,7 +245,7 @@ def block_diagonal_concat(
     wrong = [str(part.dims) for part in slices if part.dims != dims]
     if wrong or not len(slices):
         raise UserError(
-            f"slices of {first_names(wrong)} cannot be joined" if wrong else "there are no slices to join",
+            f"slices of {first_few(wrong, 5)} cannot be joined" if wrong else "there are no slices to join",
             remedy="pass one presentation × neuroid assembly per subject",
         )
     dtype = np.result_type(*(part.dtype for part in slices))

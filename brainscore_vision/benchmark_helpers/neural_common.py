@@ -19,6 +19,7 @@ from brainscore_core.benchmarks import (
     note_undeclared,
 )
 from brainscore_core.errors import UserError
+from brainscore_core.formatting import first_few
 from brainscore_core.lazy import LazyLoad, content_of
 from brainscore_core.metric_helpers.alignment import (
     MetricInputError,
@@ -57,7 +58,7 @@ from brainscore_vision.benchmark_helpers.measurements import (  # noqa: F401 - p
     timebins_from_assembly,
     without_single_time_bin,
 )
-from brainscore_vision.benchmark_helpers.screen import first_names, place_on_screen
+from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.model_interface import BrainModel
 
 
@@ -141,7 +142,7 @@ def _check_stimuli(recordings: xr.DataArray, stimulus_ids: Sequence[Any], *, wha
     if recorded == shown:
         return
     parts = [
-        f"{len(ids)} {which}: {first_names(sorted(map(str, ids)))}"
+        f"{len(ids)} {which}: {first_few(sorted(map(str, ids)), 5)}"
         for ids, which in ((shown - recorded, "were shown but not recorded"), (recorded - shown, "were never shown"))
         if ids
     ]

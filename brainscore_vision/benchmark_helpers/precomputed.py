@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from brainscore_core.errors import NotApplicable, UserError, spelling_hint
+from brainscore_core.formatting import first_few
 from brainscore_core.numerics import effective_dimensionality
 from brainscore_core.provenance import is_recorded, note
 from brainscore_core.supported_data_standards.brainio.assemblies import (
@@ -16,7 +17,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
     walk_coords,
 )
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.benchmark_helpers.screen import first_names, identifier_before_screen
+from brainscore_vision.benchmark_helpers.screen import identifier_before_screen
 from brainscore_vision.model_interface import BrainModel
 
 
@@ -266,7 +267,7 @@ def check_standard_format(assembly: DataAssembly, nans_expected: bool = False) -
     if stimulus_set is not None and dims_of.get("stimulus_id") == ("presentation",):
         unknown = set(assembly["stimulus_id"].values.tolist()) - set(stimulus_set["stimulus_id"].tolist())
         if unknown:
-            problems.append(f"its stimulus set lacks {first_names(sorted(map(str, unknown)))}")
+            problems.append(f"its stimulus set lacks {first_few(sorted(map(str, unknown)), 5)}")
     if not nans_expected and np.isnan(assembly.values).any():
         problems.append("it contains NaN; pass nans_expected=True if this is intended")
     if problems:
@@ -284,13 +285,13 @@ def _rows(*, wanted: list[Any], known: list[Any], holder: str) -> list[int]:
         repeated = list(dict.fromkeys(str(identifier) for identifier in wanted if times[identifier] > 1))
         if repeated:
             raise UserError(
-                f"{holder} name some stimuli several times: {first_names(repeated)}", remedy="keep one of each"
+                f"{holder} name some stimuli several times: {first_few(repeated, 5)}", remedy="keep one of each"
             )
     missing = list(dict.fromkeys(str(identifier) for identifier in wanted if identifier not in row_of))
     if missing:
         raise UserError(
-            f"{holder} lack {len(missing)} of {len(wanted)} stimuli: {first_names(missing)}; they are of "
-            f"{first_names([str(identifier) for identifier in known]) or 'none'}",
+            f"{holder} lack {len(missing)} of {len(wanted)} stimuli: {first_few(missing, 5)}; they are of "
+            f"{first_few([str(identifier) for identifier in known], 5) or 'none'}",
             remedy=spelling_hint(missing, known)
             or "compute or record them for these stimuli, under the same stimulus_id",
         )

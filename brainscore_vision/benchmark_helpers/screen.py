@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import PART_SUFFIX, file_digest
+from brainscore_core.formatting import first_few
 from brainscore_core.paths import screen_home
 from brainscore_core.provenance import remark, timed
 from brainscore_core.supported_data_standards.brainio.images import GREY, load_frames, load_image, naming_stimuli
@@ -263,7 +264,7 @@ def stimulus_files(stimulus_set: StimulusSet) -> dict[str, Path]:
     if missing:
         raise UserError(
             f"{len(missing)} of {len(paths)} stimuli of {stimulus_set.identifier!r} have no file: "
-            f"{first_names(missing)}",
+            f"{first_few(missing, 5)}",
             remedy="set stimulus_set.stimulus_paths to a dictionary from stimulus_id to an existing file",
         )
     return {identifier: path for identifier, path in paths.items() if path is not None}
@@ -439,9 +440,3 @@ def _placed_size(source: Path, size: NDArray[np.intp], ratio: float) -> NDArray[
 def _corner(difference: np.ndarray) -> tuple[int, int]:
     left, top = np.round(difference / 2).astype(int)
     return int(left), int(top)
-
-
-def first_names(names: list[str], at_most: int = 5) -> str:
-    """The first few names, and the number of others."""
-    n_more = len(names) - at_most
-    return ", ".join(names[:at_most]) + (f" and {n_more} more" if n_more > 0 else "")

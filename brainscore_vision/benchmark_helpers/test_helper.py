@@ -12,6 +12,7 @@ import numpy as np
 
 from brainscore_core.benchmarks import Benchmark
 from brainscore_core.errors import UserError
+from brainscore_core.formatting import first_few
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import (
     DataAssembly,
@@ -22,7 +23,6 @@ from brainscore_core.supported_data_standards.brainio.remote_files import object
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.measurements import visual_measurements_of
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures, ReplayingModel
-from brainscore_vision.benchmark_helpers.screen import first_names
 
 _SPLITS = 10
 _FEATURES_BUCKET = "brainscore-unittests"
@@ -205,7 +205,7 @@ def _read_features(cls: type[DataAssembly], path: str | Path, stimuli: StimulusS
         if differing:
             raise UserError(
                 f"{path} has features of other files than the stimuli of {stimuli.identifier!r}: "
-                f"{first_names(differing)}",
+                f"{first_few(differing, 5)}",
                 remedy="compute the features of exactly these stimuli",
             )
         features["stimulus_id"] = "presentation", [files[name] for name in names]

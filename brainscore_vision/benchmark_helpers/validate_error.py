@@ -44,7 +44,7 @@ def _examine_error(error: object, score: Score, allow_nan_with_reason: bool) -> 
     if error is None:
         return ["there is no attrs['error']"], []
     try:
-        number = float(error)  # type: ignore[arg-type]
+        number = float(error)  # type: ignore[arg-type] # what is not a number raises
     except (TypeError, ValueError):
         return [f"the error is not a number: {error!r}"], []
     if math.isnan(number):

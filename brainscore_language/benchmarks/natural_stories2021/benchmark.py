@@ -21,7 +21,7 @@ from brainscore_core.metrics import Score
 from brainscore_core.progress import track
 from brainscore_language import load_dataset
 from brainscore_language.artificial_subject import ArtificialSubject
-from brainscore_language.benchmark_helpers import attach_jackknife, reading_times
+from brainscore_language.benchmark_helpers import attach_units, reading_times
 from brainscore_language.data.natural_stories2021 import BIBTEX
 
 PREDICTORS = ("length", "log_frequency")
@@ -198,4 +198,4 @@ def _over_stories(table: pd.DataFrame, statistic, estimates: str, **attrs: str) 
     value = statistic(table)
     left_out = [statistic(table[table.story != story]) for story in stories]
     score = Score(value, attrs=attrs)
-    return attach_jackknife(score, {"stories": (stories, left_out)}, estimates=estimates, fixed=" for these readers")
+    return attach_units(score, {"stories": (stories, left_out)}, estimates=estimates, fixed=" for these readers")

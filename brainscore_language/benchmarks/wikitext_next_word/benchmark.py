@@ -22,7 +22,7 @@ from brainscore_core.progress import track
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_language import load_dataset, load_metric
 from brainscore_language.artificial_subject import ArtificialSubject
-from brainscore_language.benchmark_helpers import attach_jackknife
+from brainscore_language.benchmark_helpers import attach_units
 from brainscore_language.data.wikitext import BIBTEX
 
 _HEADER = re.compile(r"= [^=]+ =")
@@ -83,4 +83,4 @@ class WikitextAccuracy(BenchmarkBase):
         score.attrs.update(raw=Score(np.concatenate(equal).astype(float), dims=["word"]), scale="accuracy")
         left_out = (correct.sum() - correct) / np.maximum(number.sum() - number, 1)
         articles = {"articles": (np.arange(len(equal)), left_out)}
-        return attach_jackknife(score, articles, estimates="share of predicted words")
+        return attach_units(score, articles, estimates="share of predicted words")
